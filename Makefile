@@ -1,0 +1,50 @@
+# Each command sets up .venv by itself. PYTHON is any Python 3.11 or newer.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+# The folder with real data, if this checkout has one beside it and nothing else is said.
+INVARLEARN_DATA ?= $(realpath ../shared/data)
+ifneq ($(strip $(INVARLEARN_DATA)),)
+export INVARLEARN_DATA
+else
+unexport INVARLEARN_DATA
+endif
+
+.PHONY: demo test lint format bench docs clean
+
+$(VENV)/.test: pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+	  || { echo "invarlearn needs Python 3.11 or newer: make PYTHON=python3.12 ..."; exit 1; }
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[test,dask]"
+	@touch $@
+
+$(VENV)/.docs: $(VENV)/.test
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[docs]"
+	@touch $@
+
+demo: $(VENV)/.test
+	$(BIN)/python -m invarlearn demo
+
+test: $(VENV)/.test
+	$(BIN)/python -m pytest -n 2 --dist worksteal -q
+
+lint: $(VENV)/.test
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: $(VENV)/.test
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(VENV)/.test
+	$(BIN)/python benchmarks/run.py
+
+docs: $(VENV)/.docs
+	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
+	@echo "open docs/_build/html/index.html"
+
+clean:
+	rm -rf $(VENV) docs/_build .pytest_cache .mypy_cache .ruff_cache

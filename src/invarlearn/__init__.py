@@ -1,0 +1,32 @@
+"""Learn from few labelled examples when you know what should not matter.
+
+Name a *family* of transformations once (:mod:`invarlearn.transforms`) and use it through any
+estimator here. Estimators are imported on first use, so ``import invarlearn`` is cheap.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+# Public estimator -> the module that has it.
+_ESTIMATORS = {
+    "TangentDistanceClassifier": "invarlearn.estimators.tangent_distance",
+    "VirtualSVC": "invarlearn.estimators.virtual",
+}
+
+if TYPE_CHECKING:
+    from invarlearn.estimators.tangent_distance import TangentDistanceClassifier
+    from invarlearn.estimators.virtual import VirtualSVC
+
+__all__ = ["TangentDistanceClassifier", "VirtualSVC", "__version__"]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _ESTIMATORS:
+        return getattr(import_module(_ESTIMATORS[name]), name)
+    raise AttributeError(f"module 'invarlearn' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(set(globals()) | set(_ESTIMATORS))

@@ -1,0 +1,202 @@
+"""Contract suites: what every family must keep, for ours and for yours."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
+
+from invarlearn import transforms
+from invarlearn.transforms import Family
+
+__all__ = ["check_family"]
+
+# How many rows the slower checks look at.
+_FEW = 3
+
+
+def check_family(family: Family, X: ArrayLike) -> None:
+    """Check that a family keeps what it promises, on the rows X.
+
+    Identity first; shapes, dtypes and the number of elements; the input untouched; rows treated
+    one by one; blocks equal to the whole; closure and inverses where ``is_group`` is claimed;
+    norms where ``is_unitary`` is claimed; tangents against differences; random elements
+    reproducible without the global generator; the worst case the worst; a repr that reads back;
+    cloning; clear errors.
+
+    Parameters
+    ----------
+    family : Family
+    X : array-like of shape (n_samples, n_features)
+        Rows in general position: closure and norms are checked on them.
+
+    Raises
+    ------
+    AssertionError
+        Which says what does not hold.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from invarlearn.transforms import CyclicShift
+    >>> check_family(CyclicShift(), np.random.RandomState(0).rand(4, 6))
+    """
+    X = np.asarray(X, dtype=float)
+    X.flags.writeable = False
+    bound = family if family.shape is not None else family.with_shape(X.shape[1:])
+    if family.shape is None and not _accepts(bound, X):
+        # images take None for a square, and want to be told nothing else
+        bound = family.with_shape(family.resolve_shape(X.shape[1]))
+    _check_parameters(family, X)
+    for dtype in (np.float64, np.float32):
+        rows = X.astype(dtype)
+        rows.flags.writeable = False
+        before = rows.copy()
+        if np.isfinite(bound.n_elements):
+            _check_orbit(family, bound, rows)
+        else:
+            _check_unlisted(family, rows)
+        _check_sample(family, rows)
+        _check_tangents(family, bound, rows)
+        _check_worst_case(family, rows)
+        assert np.array_equal(rows, before), f"{family!r} changed its input"
+    if np.isfinite(bound.n_elements):
+        _check_claims(family, bound, X)
+    _check_errors(family, X)
+
+
+def _accepts(family: Family, X: NDArray) -> bool:
+    try:
+        family.resolve_shape(X.shape[1])
+    except ValueError:
+        return False
+    return True
+
+
+def _check_parameters(family: Family, X: NDArray) -> None:
+    copy = clone(family)
+    assert repr(copy) == repr(family), f"clone({family!r}) is {copy!r}"
+    params = family.get_params()
+    copy.set_params(**{name: params[name] for name in params if "__" not in name})
+    assert repr(copy) == repr(family), "set_params(**get_params()) changes the family"
+    if "Custom(" not in repr(family) and type(family).__module__.startswith("invarlearn"):
+        names = {name: getattr(transforms, name) for name in transforms.__all__}
+        again = eval(repr(family), names | {"array": np.array})
+        assert repr(again) == repr(family), f"repr {family!r} reads back as {again!r}"
+
+
+def _check_orbit(family: Family, bound: Family, X: NDArray) -> None:
+    n, d = X.shape
+    orbit = family.orbit(X)
+    expected = (n, bound.n_elements, d)
+    assert orbit.shape == expected, f"orbit has shape {orbit.shape}, promised is {expected}"
+    assert orbit.dtype == X.dtype, f"orbit of {X.dtype} rows has dtype {orbit.dtype}"
+    assert np.isfinite(orbit).all(), "orbit has numbers that are not finite"
+    assert np.array_equal(orbit[:, 0], X), "the first element of the orbit is not the identity"
+    alone = family.orbit(X[-1:])[0]
+    close = _tolerance(X.dtype)
+    assert np.allclose(orbit[-1], alone, **close), "a row's orbit depends on the other rows"
+    streamed = np.full_like(orbit, np.nan)
+    small = max(1, orbit[0].nbytes // 3)
+    for rows, elements, block in family.iter_orbit(X, max_bytes=small):
+        assert block.nbytes <= max(small, d * X.itemsize), "a block is larger than max_bytes"
+        streamed[rows, elements] = block
+    assert np.allclose(streamed, orbit, **close), "iter_orbit differs from orbit"
+
+
+def _check_unlisted(family: Family, X: NDArray) -> None:
+    try:
+        family.orbit(X)
+    except ValueError:
+        return
+    raise AssertionError("n_elements is infinite, but orbit(X) does not raise a ValueError")
+
+
+def _check_sample(family: Family, X: NDArray) -> None:
+    state = repr(np.random.get_state())
+    elements = family.sample(5, random_state=0)
+    assert len(elements) == len(list(elements)) == 5, "sample(5) does not hold 5 elements"
+    moved = elements(X)
+    assert moved.shape == (len(X), 5, X.shape[1]), f"5 random elements give shape {moved.shape}"
+    assert moved.dtype == X.dtype, f"random elements turn {X.dtype} into {moved.dtype}"
+    close = _tolerance(X.dtype)
+    assert np.allclose(elements[2](X), moved[:, 2], **close), "sample(5)[2] is not element 2"
+    assert np.array_equal(family.sample(5, random_state=0)(X), moved), "same seed, other elements"
+    assert np.allclose(elements(X[-1:])[0], moved[-1], **close), "rows are not treated one by one"
+    assert repr(np.random.get_state()) == state, "sample uses numpy's global generator"
+
+
+def _check_tangents(family: Family, bound: Family, X: NDArray) -> None:
+    few = X[:_FEW]
+    tangents = family.tangents(few)
+    expected = (len(few), bound.n_directions, X.shape[1])
+    assert tangents.shape == expected, f"tangents have shape {tangents.shape}, not {expected}"
+    assert tangents.dtype == X.dtype, f"tangents of {X.dtype} rows have dtype {tangents.dtype}"
+    # Differences in double precision. Bilinear interpolation has a kink at the identity, so their
+    # error is of order t for fields that are not parallel to the axes.
+    t, exact = 1e-4, few.astype(float)
+    difference = (family.flow(exact, t) - family.flow(exact, -t)) / (2 * t)
+    scale = np.abs(difference).max(initial=1e-12)
+    error = np.abs(tangents - difference).max(initial=0) / scale
+    assert error < 1e-3, f"tangents differ from differences by {error:.1e} of their size"
+
+
+def _check_worst_case(family: Family, X: NDArray) -> None:
+    rng = np.random.RandomState(0)
+    w = rng.randn(X.shape[1]).astype(X.dtype)
+    sign = rng.choice([-1.0, 1.0], size=len(X)).astype(X.dtype)
+    rows, scores = family.worst_case(X, w, sign)
+    assert rows.shape == X.shape, f"worst_case gives rows of shape {rows.shape}"
+    close = _tolerance(X.dtype)
+    slack = close["rtol"] * float(np.abs(X).sum(axis=1).max() + 1) * float(np.abs(w).max())
+    assert np.abs(scores - sign * (rows @ w)).max() <= slack, "scores do not belong to the rows"
+    assert (scores <= sign * (X @ w) + slack).all(), "the worst case is better than the identity"
+    others = family.orbit(X) if np.isfinite(_size(family, X)) else family.sample(50, 0)(X)
+    assert (scores[:, None] <= sign[:, None] * (others @ w) + slack).all(), (
+        "an element does worse than the worst case"
+    )
+
+
+def _size(family: Family, X: NDArray) -> float:
+    try:
+        return family.n_elements
+    except ValueError:
+        return float(family.orbit(X[:1]).shape[1])
+
+
+def _check_claims(family: Family, bound: Family, X: NDArray) -> None:
+    few = X[:_FEW]
+    orbit = family.orbit(few)
+    if bound.is_unitary:
+        norms, moved = np.linalg.norm(few, axis=1), np.linalg.norm(orbit, axis=2)
+        assert np.allclose(moved, norms[:, None]), "is_unitary is claimed, but norms change"
+    if bound.is_group:
+        # g -> hg permutes a group, so the orbit of every moved row is the same set of rows
+        x = few[0]
+        whole = _as_set(orbit[0])
+        assert len(whole) == len(orbit[0]) or len(np.unique(x)) < len(x), "elements come twice"
+        chosen = np.unique(np.linspace(0, len(orbit[0]) - 1, 20).astype(int))
+        for g in chosen:
+            moved_set = _as_set(family.orbit(orbit[0, g][None])[0])
+            assert moved_set == whole, f"is_group is claimed, but element {g} leaves the orbit"
+
+
+def _as_set(rows: NDArray) -> set[bytes]:
+    return {row.tobytes() for row in np.round(rows, 9) + 0.0}
+
+
+def _check_errors(family: Family, X: NDArray) -> None:
+    bad = X.copy()
+    bad[0, 0] = np.nan
+    for what, rows in {"NaN": bad, "no rows": X[:0], "one dimension": X[0]}.items():
+        try:
+            family.worst_case(rows, np.ones(X.shape[1]))
+        except ValueError:
+            continue
+        raise AssertionError(f"{what} in X does not raise a ValueError")
+
+
+def _tolerance(dtype: Any) -> dict[str, Any]:
+    return {"rtol": 1e-9, "atol": 1e-12} if dtype == np.float64 else {"rtol": 1e-4, "atol": 1e-5}

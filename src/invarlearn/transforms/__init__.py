@@ -1,0 +1,43 @@
+"""Families of transformations: what may change without changing the answer."""
+
+from invarlearn.transforms.audio import LogSpectrogram, PitchShift, TimeStretch
+from invarlearn.transforms.bags import FeatureDropping, FeatureScaling
+from invarlearn.transforms.base import Elements, Family, Identity, Product, Union
+from invarlearn.transforms.custom import Custom
+from invarlearn.transforms.images import (
+    Hyperbolic,
+    PolarRotation,
+    Reflection,
+    Rotation,
+    Scaling,
+    Shear,
+    Thickness,
+    Translation,
+    to_polar,
+)
+from invarlearn.transforms.sequences import CyclicShift, Permutation
+
+__all__ = [
+    "Custom",
+    "CyclicShift",
+    "Elements",
+    "Family",
+    "FeatureDropping",
+    "FeatureScaling",
+    "Hyperbolic",
+    "Identity",
+    "LogSpectrogram",
+    "Permutation",
+    "PitchShift",
+    "PolarRotation",
+    "Product",
+    "Reflection",
+    "Rotation",
+    "Scaling",
+    "Shear",
+    "Thickness",
+    "TimeStretch",
+    "Translation",
+    "Union",
+    "to_polar",
+]

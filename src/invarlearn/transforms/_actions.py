@@ -1,0 +1,274 @@
+"""How a list of transformations acts on rows: pure arrays, no parameters of families.
+
+An action is a list of k transformations of rows with a fixed number of features d. It maps
+(n, d) to (n, k, d), all k at once or a range of them, and two actions of a like kind merge into
+one (affine maps multiply their matrices, so that pixels are interpolated once).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+Rows = NDArray[np.floating]
+
+# An interpolation operator larger than this is built and applied in pieces.
+OPERATOR_BYTES = 32 * 2**20
+
+
+class Action:
+    """A list of transformations of rows."""
+
+    def __len__(self) -> int:
+        raise NotImplementedError
+
+    def act(self, X: Rows, start: int, stop: int) -> Rows:
+        """Apply the transformations ``start:stop`` to every row: (n, stop - start, d)."""
+        raise NotImplementedError
+
+    def merge(self, inner: Action, pairwise: bool) -> Action | None:
+        """Give one action equal to self after ``inner``, or None if the kinds differ.
+
+        With ``pairwise`` element i follows element i; otherwise every element of self follows
+        every element of ``inner``, the elements of ``inner`` varying fastest.
+        """
+        return None
+
+
+def compose(outer: Action, inner: Action, pairwise: bool = False) -> Action:
+    """Give ``outer`` after ``inner``, merged into one action where that is possible."""
+    merged = outer.merge(inner, pairwise)
+    if merged is not None:
+        return merged
+    if isinstance(inner, Composed) and inner.pairwise == pairwise:
+        # The kinds may still merge one step further in.
+        nearest = outer.merge(inner.outer, pairwise)
+        if nearest is not None:
+            return Composed(nearest, inner.inner, pairwise)
+    return Composed(outer, inner, pairwise)
+
+
+class Affine(Action):
+    """Affine maps of a grid of pixels, with bilinear interpolation.
+
+    Parameters
+    ----------
+    matrices : array of shape (k, 3, 3)
+        Where a pixel goes: homogeneous maps of (row, column, 1), measured from the centre.
+    grid : tuple (height, width, channels)
+    fill : {"zero", "edge", "wrap"}
+        What lies outside the grid.
+    """
+
+    def __init__(self, matrices: NDArray[np.float64], grid: tuple[int, int, int], fill: str):
+        self.matrices = matrices
+        self.grid = grid
+        self.fill = fill
+
+    def __len__(self) -> int:
+        return len(self.matrices)
+
+    def merge(self, inner: Action, pairwise: bool) -> Action | None:
+        if not (isinstance(inner, Affine) and (inner.grid, inner.fill) == (self.grid, self.fill)):
+            return None
+        if pairwise:
+            matrices = self.matrices @ inner.matrices
+        else:
+            matrices = (self.matrices[:, None] @ inner.matrices[None]).reshape(-1, 3, 3)
+        return Affine(matrices, self.grid, self.fill)
+
+    def act(self, X: Rows, start: int, stop: int) -> Rows:
+        height, width, channels = self.grid
+        n, pixels = len(X), height * width
+        columns = np.ascontiguousarray(X.reshape(n, pixels, channels).transpose(1, 0, 2))
+        columns = columns.reshape(pixels, n * channels)
+        out = np.empty((n, stop - start, pixels, channels), dtype=X.dtype)
+        step = max(1, OPERATOR_BYTES // (pixels * 4 * 12))
+        for lo in range(start, stop, step):
+            hi = min(lo + step, stop)
+            # rounded, so that equal maps reached by different products share one operator
+            maps = np.ascontiguousarray(np.round(self.matrices[lo:hi], 12)) + 0.0
+            operator = _affine_operator(maps.tobytes(), (height, width), self.fill, X.dtype.str)
+            moved = (operator @ columns).reshape(hi - lo, pixels, n, channels)
+            out[:, lo - start : hi - start] = moved.transpose(2, 0, 1, 3)
+        return out.reshape(n, stop - start, pixels * channels)
+
+
+@lru_cache(maxsize=8)
+def _affine_operator(maps: bytes, size: tuple[int, int], fill: str, dtype: str):  # type: ignore[no-untyped-def]
+    """Build the sparse (k * pixels, pixels) operator of k affine maps; kept for the next call."""
+    height, width = size
+    matrices = np.frombuffer(maps).reshape(-1, 3, 3)
+    centre = np.array([(height - 1) / 2, (width - 1) / 2])
+    grid = np.indices(size).reshape(2, -1) - centre[:, None]
+    back = np.linalg.inv(matrices)[:, :2]
+    source = back[:, :, :2] @ grid + back[:, :, 2:] + centre[:, None]
+    return bilinear_operator(source.transpose(1, 0, 2).reshape(2, -1), size, fill).astype(dtype)
+
+
+def bilinear_operator(source: NDArray[np.float64], size: tuple[int, int], fill: str):  # type: ignore[no-untyped-def]
+    """Build the sparse operator that reads an image at m points by bilinear interpolation.
+
+    Parameters
+    ----------
+    source : array of shape (2, m)
+        Row and column of each point.
+    size : tuple (height, width)
+    fill : {"zero", "edge", "wrap"}
+        What lies outside the image.
+
+    Returns
+    -------
+    csr_array of shape (m, height * width)
+    """
+    from scipy.sparse import csr_array
+
+    height, width = size
+    # Snap what rounding has moved off the grid: shifts, flips and quarter turns stay exact.
+    source = np.round(source, 9)
+    corner = np.floor(source)
+    fraction = source - corner
+    corner = corner.astype(np.int64)
+
+    indices, weights = [], []
+    for down in (0, 1):
+        for right in (0, 1):
+            row, column = corner[0] + down, corner[1] + right
+            weight = (fraction[0] if down else 1 - fraction[0]) * (
+                fraction[1] if right else 1 - fraction[1]
+            )
+            if fill == "wrap":
+                row, column = row % height, column % width
+            elif fill == "edge":
+                row, column = row.clip(0, height - 1), column.clip(0, width - 1)
+            else:
+                inside = (row >= 0) & (row < height) & (column >= 0) & (column < width)
+                weight = np.where(inside, weight, 0.0)
+                row, column = np.where(inside, row, 0), np.where(inside, column, 0)
+            indices.append(row * width + column)
+            weights.append(weight)
+    index = np.stack(indices, axis=1)
+    weight = np.stack(weights, axis=1)
+    used = weight != 0
+    indptr = np.concatenate([[0], np.cumsum(used.sum(axis=1))]).astype(np.int32)
+    return csr_array(
+        (weight[used], index[used].astype(np.int32), indptr), shape=(len(index), height * width)
+    )
+
+
+class Gather(Action):
+    """Reorderings of the features: ``x -> x[indices[i]]``, with indices of shape (k, d)."""
+
+    def __init__(self, indices: NDArray[np.int32]):
+        self.indices = indices
+
+    def __len__(self) -> int:
+        return len(self.indices)
+
+    def act(self, X: Rows, start: int, stop: int) -> Rows:
+        return np.take(X, self.indices[start:stop], axis=1)
+
+    def merge(self, inner: Action, pairwise: bool) -> Action | None:
+        if not isinstance(inner, Gather):
+            return None
+        if pairwise:
+            return Gather(np.take_along_axis(inner.indices, self.indices, axis=1))
+        both = inner.indices[None, :, :].repeat(len(self), axis=0)
+        order = self.indices[:, None, :].repeat(len(inner), axis=1)
+        return Gather(np.take_along_axis(both, order, axis=2).reshape(-1, both.shape[2]))
+
+
+class Functions(Action):
+    """Callables, each mapping (n, d) to (n, d)."""
+
+    def __init__(self, functions: Sequence[Callable[[Rows], Rows]]):
+        self.functions = list(functions)
+
+    def __len__(self) -> int:
+        return len(self.functions)
+
+    def act(self, X: Rows, start: int, stop: int) -> Rows:
+        out = np.empty((len(X), stop - start, X.shape[1]), dtype=X.dtype)
+        for i, function in enumerate(self.functions[start:stop]):
+            moved = np.asarray(function(X.copy()))
+            if moved.shape != X.shape:
+                raise ValueError(
+                    f"transformation {start + i} ({_name(function)}) maps rows of shape {X.shape} "
+                    f"to {moved.shape}: it must keep the shape (n_samples, n_features)"
+                )
+            out[:, i] = moved
+        return out
+
+
+class Composed(Action):
+    """One action after another of a different kind."""
+
+    def __init__(self, outer: Action, inner: Action, pairwise: bool):
+        self.outer = outer
+        self.inner = inner
+        self.pairwise = pairwise
+
+    def __len__(self) -> int:
+        return len(self.outer) if self.pairwise else len(self.outer) * len(self.inner)
+
+    def act(self, X: Rows, start: int, stop: int) -> Rows:
+        n, d = X.shape
+        if self.pairwise:
+            out = np.empty((n, stop - start, d), dtype=X.dtype)
+            for i in range(start, stop):
+                moved = self.inner.act(X, i, i + 1)[:, 0]
+                out[:, i - start] = self.outer.act(moved, i, i + 1)[:, 0]
+            return out
+        size = len(self.inner)
+        first, last = start // size, (stop - 1) // size
+        # Within one outer element only a part of the inner ones may be wanted.
+        low, high = (start % size, stop - first * size) if first == last else (0, size)
+        moved = self.inner.act(X, low, high)
+        block = self.outer.act(moved.reshape(-1, d), first, last + 1)
+        block = block.reshape(n, high - low, last + 1 - first, d).transpose(0, 2, 1, 3)
+        block = block.reshape(n, -1, d)
+        offset = start - (first * size + low)
+        return np.ascontiguousarray(block[:, offset : offset + stop - start])
+
+
+class Joined(Action):
+    """Several actions one after the other in one list; the identity of the later ones dropped."""
+
+    def __init__(self, actions: Sequence[Action]):
+        self.actions = list(actions)
+
+    def __len__(self) -> int:
+        return sum(map(len, self.actions)) - (len(self.actions) - 1)
+
+    def act(self, X: Rows, start: int, stop: int) -> Rows:
+        parts, position = [], 0
+        for number, action in enumerate(self.actions):
+            dropped = int(number > 0)
+            size = len(action) - dropped
+            low, high = max(start - position, 0), min(stop - position, size)
+            if low < high:
+                parts.append(action.act(X, low + dropped, high + dropped))
+            position += size
+        return np.concatenate(parts, axis=1)
+
+
+class Picked(Action):
+    """Several actions of equal length, mixed: element i is element i of action ``choice[i]``."""
+
+    def __init__(self, actions: Sequence[Action], choice: NDArray[np.intp]):
+        self.actions = list(actions)
+        self.choice = choice
+
+    def __len__(self) -> int:
+        return len(self.choice)
+
+    def act(self, X: Rows, start: int, stop: int) -> Rows:
+        parts = [self.actions[self.choice[i]].act(X, i, i + 1) for i in range(start, stop)]
+        return np.concatenate(parts, axis=1)
+
+
+def _name(function: Callable[..., object]) -> str:
+    return getattr(function, "__name__", repr(function))

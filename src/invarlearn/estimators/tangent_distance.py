@@ -87,10 +87,7 @@ class TangentDistanceClassifier(ClassifierMixin, BaseEstimator):
         check_classification_targets(y)
         if self.sides not in (1, 2):
             raise ValueError(f"sides={self.sides!r} must be 1 or 2")
-        if not 1 <= self.n_neighbors <= len(X):
-            raise ValueError(
-                f"n_neighbors={self.n_neighbors} must lie between 1 and the {len(X)} training rows"
-            )
+        _check_neighbors(self.n_neighbors, len(X))
         if self.family is not None and not isinstance(self.family, Family):
             raise TypeError(
                 f"family={self.family!r} is not a Family: build one from invarlearn.transforms"
@@ -119,10 +116,7 @@ class TangentDistanceClassifier(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
         k = self.n_neighbors if n_neighbors is None else n_neighbors
-        if not 1 <= k <= len(self._rows):
-            raise ValueError(
-                f"n_neighbors={k} must lie between 1 and the {len(self._rows)} training rows"
-            )
+        _check_neighbors(k, len(self._rows))
         rows_each = max(1, BLOCK_BYTES // (8 * max(1, self._pair_size() * len(self._rows))))
         starts = range(0, len(X), rows_each)
         blocks = Parallel(n_jobs=self.n_jobs, prefer="threads")(
@@ -185,3 +179,10 @@ def orthonormal(tangents: NDArray) -> NDArray:
     scale = np.where(kept, 1 / np.sqrt(np.where(kept, values, 1.0)), 0.0)
     basis = (vectors * scale[:, None, :]).transpose(0, 2, 1) @ exact
     return basis.astype(tangents.dtype)
+
+
+def _check_neighbors(k: int, n: int) -> None:
+    if not 1 <= k <= n:
+        raise ValueError(
+            f"n_neighbors={k} must lie between 1 and the number of training rows, n_samples = {n}"
+        )

@@ -46,6 +46,8 @@ class VirtualSVC(ClassifierMixin, BaseEstimator):
     classes_ : array of shape (n_classes,)
     n_virtual_ : int
         How many samples it was trained on.
+    n_iter_ : array
+        Iterations of libsvm for each pair of classes.
     n_features_in_ : int
 
     References
@@ -113,12 +115,14 @@ class VirtualSVC(ClassifierMixin, BaseEstimator):
             )
         if sample_weight is not None:
             sample_weight = _check_sample_weight(sample_weight, X)
+            # libsvm drops rows of no weight, and numbers its support vectors without them
+            X, y, sample_weight = (a[sample_weight != 0] for a in (X, y, sample_weight))
         self.classes_ = np.unique(y)
         if len(self.classes_) < 2:
             raise ValueError(
                 f"y has one class only ({self.classes_[0]!r}): a classifier needs at least two"
             )
-        gamma = self._gamma(X)
+        gamma = self._gamma(X, sample_weight)
         if self.support_only:
             kept = self._svc(gamma).fit(X, y, sample_weight).support_
             X, y = X[kept], y[kept]
@@ -127,6 +131,7 @@ class VirtualSVC(ClassifierMixin, BaseEstimator):
         weights = None if sample_weight is None else np.repeat(sample_weight, repeats)
         self.n_virtual_ = len(virtual)
         self.svc_ = self._svc(gamma).fit(virtual, np.repeat(y, repeats), weights)
+        self.n_iter_ = self.svc_.n_iter_
         return self
 
     def _virtual(self, family: Family, X: NDArray) -> tuple[NDArray, int]:
@@ -151,19 +156,25 @@ class VirtualSVC(ClassifierMixin, BaseEstimator):
             max_iter=self.max_iter,
         )
 
-    def _gamma(self, X: NDArray) -> str | float:
+    def _gamma(self, X: NDArray, sample_weight: NDArray | None) -> str | float:
         if not isinstance(self.gamma, str) or self.gamma != "scale":
             return self.gamma
-        variance = X.var(dtype=float)
+        # weighted, so that a weight of two is the same as a sample that comes twice
+        weights = np.ones(len(X)) if sample_weight is None else sample_weight
+        mean = np.average(X.mean(axis=1, dtype=float), weights=weights)
+        square = np.average((X.astype(float) ** 2).mean(axis=1), weights=weights)
+        variance = square - mean**2
         return 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
 
     def decision_function(self, X: ArrayLike) -> NDArray:
         """Give the signed distances, one column for each class (one in all if there are two)."""
-        return self.svc_.decision_function(self._validated(X))
+        X = self._validated(X)
+        return self.svc_.decision_function(X)
 
     def predict(self, X: ArrayLike) -> NDArray:
         """Give the class of each sample."""
-        return self.svc_.predict(self._validated(X))
+        X = self._validated(X)
+        return self.svc_.predict(X)
 
     def _validated(self, X: ArrayLike) -> NDArray:
         check_is_fitted(self)

@@ -1,0 +1,3 @@
+from invarlearn.cli import main
+
+main()

@@ -1,0 +1,51 @@
+"""The command line: ``invarlearn`` or ``python -m invarlearn``."""
+
+from __future__ import annotations
+
+import sys
+
+import typer
+
+from invarlearn import __version__
+from invarlearn.cli.data import data_command
+from invarlearn.cli.demo import demo_command
+from invarlearn.cli.reproduce import reproduce_command
+from invarlearn.datasets import DataError
+
+app = typer.Typer(
+    name="invarlearn",
+    help="Learn from few labelled examples when you know what should not matter.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+app.command("demo")(demo_command)
+app.command("reproduce")(reproduce_command)
+app.command("data")(data_command)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"invarlearn {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: bool = typer.Option(
+        False, "--version", callback=_version, is_eager=True, help="Show the version and exit."
+    ),
+) -> None:
+    pass
+
+
+def main() -> None:
+    """Run the command line; expected errors end it with one line and exit code 1."""
+    try:
+        app()
+    except (DataError, RuntimeError, ValueError, MemoryError) as error:
+        typer.echo(f"invarlearn: error: {error}", err=True)
+        for note in getattr(error, "__notes__", []):
+            typer.echo(f"  {note}", err=True)
+        sys.exit(1)

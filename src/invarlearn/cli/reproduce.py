@@ -1,0 +1,60 @@
+"""``invarlearn reproduce``: the papers' tables and figures."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def reproduce_command(
+    ids: Annotated[list[str] | None, typer.Argument(help="Experiments; --list shows them.")] = None,
+    list_: Annotated[bool, typer.Option("--list", help="List the experiments and exit.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="Minutes (the default).")] = False,
+    full: Annotated[bool, typer.Option("--full", help="The paper's size.")] = False,
+    out: Annotated[Path, typer.Option(help="Folder for results.")] = Path("invarlearn-results"),
+    n_jobs: Annotated[int, typer.Option(help="Processes; -1 means one a core.")] = -1,
+) -> None:
+    """Run tables and figures of the papers and compare with the papers' numbers.
+
+    Every result is saved as it comes: stop at any time, and the same command goes on from there.
+    """
+    from invarlearn.cli._show import console, progress_of, show_table
+    from invarlearn.datasets._files import choose
+    from invarlearn.experiments import EXPERIMENTS, run_experiment, summarise, write_report
+    from invarlearn.experiments.report import formatted
+
+    if list_:
+        rows = [
+            {
+                "id": e.id,
+                "of": e.paper,
+                "title": e.title,
+                "runs_quick": len(e.runs("quick")),
+                "runs_full": len(e.runs("full")),
+            }
+            for e in EXPERIMENTS.values()
+        ]
+        show_table(rows, "Experiments", numbers=("runs_quick", "runs_full"))
+        return
+    if not ids:
+        raise typer.BadParameter("name an experiment, or use --list to see them", param_hint="IDS")
+    if quick and full:
+        raise typer.BadParameter("choose one of --quick and --full")
+    size = "full" if full else "quick"
+    chosen = [EXPERIMENTS[choose(name, list(EXPERIMENTS), "experiment")] for name in ids]
+    for experiment in chosen:
+        try:
+            with progress_of(experiment.id) as progress:
+                records = run_experiment(experiment, size, out, n_jobs, progress)
+        except KeyboardInterrupt:
+            console.print(f"stopped; finished runs are in {out}, the same command goes on")
+            raise typer.Exit(130) from None
+        paths = write_report(experiment, size, records, out / experiment.id)
+        rows = [formatted(row) for row in summarise(experiment, size, records)]
+        title = f"{experiment.title}: {experiment.metric} ({experiment.unit}), mean ± sd"
+        show_table(rows, title, numbers=("ours", "draws", "paper", "difference"))
+        if experiment.note:
+            console.print(experiment.note)
+        console.print("written: " + ", ".join(map(str, paths)), soft_wrap=True)

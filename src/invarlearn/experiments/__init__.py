@@ -1,0 +1,12 @@
+"""The papers' tables and figures, declared: see ``invarlearn reproduce --list``."""
+
+from invarlearn.experiments.base import Experiment
+from invarlearn.experiments.harness import run_experiment
+from invarlearn.experiments.paper_003 import TABLE_2
+from invarlearn.experiments.report import summarise, write_report
+from invarlearn.experiments.virtual_samples import EXPERIMENT as VIRTUAL_SAMPLES
+
+# One line registers an experiment.
+EXPERIMENTS: dict[str, Experiment] = {e.id: e for e in (TABLE_2, VIRTUAL_SAMPLES)}
+
+__all__ = ["EXPERIMENTS", "Experiment", "run_experiment", "summarise", "write_report"]

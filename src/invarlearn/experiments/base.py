@@ -1,0 +1,82 @@
+"""What an experiment is: a table or figure of a paper, declared."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import product
+from typing import Any
+
+Cell = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A table or figure: what varies, how one cell is run, and the paper's own numbers.
+
+    Parameters
+    ----------
+    id : str
+        What ``invarlearn reproduce`` calls it.
+    paper : str
+        Where it stands: paper and table or figure.
+    title : str
+    varies : dict from str to sequence
+        The axes of the table, with their values at full size.
+    run : callable
+        ``run(seed=..., **cell, **settings)`` gives a dict of numbers. It must be a function of a
+        module (so that processes can import it) and depend on nothing but its arguments.
+    metric : str
+        Which of these numbers the table shows.
+    unit : str
+        Of the metric, for the axis of the figure.
+    x, lines : str
+        The axis along the figure, and the one that makes its lines.
+    seeds : dict from size to int
+        How many draws.
+    settings : dict from size to dict
+        What else ``run`` is told, such as the number of test samples.
+    quick : dict from str to sequence
+        Values that replace those of ``varies`` in a quick run.
+    published : dict from tuple to float
+        The paper's numbers: keys are values of the axes, in the order of ``varies``.
+    note : str
+        What a reader must know to compare.
+    """
+
+    id: str
+    paper: str
+    title: str
+    varies: Mapping[str, Sequence[Any]]
+    run: Callable[..., dict[str, float]]
+    x: str
+    lines: str
+    metric: str = "accuracy"
+    unit: str = "%"
+    seeds: Mapping[str, int] = field(default_factory=lambda: {"quick": 2, "full": 5})
+    settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    quick: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    published: Mapping[tuple[Any, ...], float] = field(default_factory=dict)
+    note: str = ""
+
+    def axes(self, size: str) -> dict[str, list[Any]]:
+        """Give the axes and their values at a size, "quick" or "full"."""
+        chosen = {**self.varies, **(self.quick if size == "quick" else {})}
+        return {name: list(values) for name, values in chosen.items()}
+
+    def cells(self, size: str) -> list[Cell]:
+        """List all combinations of the axes."""
+        axes = self.axes(size)
+        return [dict(zip(axes, values, strict=True)) for values in product(*axes.values())]
+
+    def runs(self, size: str) -> list[Cell]:
+        """List all cells with their seeds and settings: what ``run`` is called with.
+
+        Seeds vary slowest, so that an early stop has a little of everything.
+        """
+        settings = dict(self.settings.get(size, {}))
+        return [
+            {**cell, **settings, "seed": seed}
+            for seed in range(self.seeds[size])
+            for cell in self.cells(size)
+        ]

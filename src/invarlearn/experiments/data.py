@@ -1,0 +1,32 @@
+"""Training draws and test sets that experiments share."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import Bunch
+
+from invarlearn.datasets import fetch_letters, fetch_mnist
+
+_FETCH = {"MNIST": fetch_mnist, "letters": fetch_letters}
+
+
+@lru_cache(maxsize=2)
+def _loaded(name: str) -> Bunch:
+    return _FETCH[name]()
+
+
+def draw(
+    name: str, n_labels: int, n_test: int, seed: int
+) -> tuple[NDArray, NDArray, NDArray, NDArray]:
+    """Draw labelled training rows at random (not class-balanced), and the first test rows.
+
+    Returns
+    -------
+    X_train, y_train, X_test, y_test
+    """
+    data = _loaded(name)
+    rows = np.random.RandomState(seed).choice(len(data.X_train), n_labels, replace=False)
+    return data.X_train[rows], data.y_train[rows], data.X_test[:n_test], data.y_test[:n_test]

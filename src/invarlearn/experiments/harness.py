@@ -1,0 +1,87 @@
+"""Run an experiment: in parallel, resumably, the same whatever n_jobs is."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from joblib import Parallel, delayed
+from threadpoolctl import threadpool_limits
+
+from invarlearn.experiments.base import Experiment
+from invarlearn.experiments.store import Store, key_of
+
+# Called after each run with (done, total, seconds left or None).
+Progress = Callable[[int, int, float | None], None]
+
+
+def run_experiment(
+    experiment: Experiment,
+    size: str = "quick",
+    out: Path | str = "invarlearn-results",
+    n_jobs: int = 1,
+    progress: Progress | None = None,
+) -> list[dict[str, Any]]:
+    """Run what is not done yet, and give all results in the order of the declaration.
+
+    Parameters
+    ----------
+    experiment : Experiment
+    size : {"quick", "full"}
+    out : path
+        Results are appended to ``out / id / results.jsonl``.
+    n_jobs : int
+        Processes. Within a run, linear algebra uses one thread, so that results do not depend on
+        this number.
+    progress : callable, optional
+
+    Returns
+    -------
+    list of dict
+        With keys ``run``, ``result`` and ``seconds``.
+    """
+    runs = experiment.runs(size)
+    store = Store(Path(out) / experiment.id / "results.jsonl")
+    with store.writing():
+        done = store.read()
+        todo = [run for run in runs if key_of(run) not in done]
+        clock = _Clock(len(runs), len(runs) - len(todo), progress)
+        parallel = Parallel(n_jobs=n_jobs, return_as="generator_unordered", batch_size=1)
+        for run, result, seconds in parallel(delayed(_timed)(experiment.run, r) for r in todo):
+            store.append(run, result, seconds)
+            clock.tick()
+    records = store.read()
+    return [records[key_of(run)] for run in runs]
+
+
+def _timed(
+    function: Callable[..., dict[str, float]], run: dict[str, Any]
+) -> tuple[dict[str, Any], dict[str, float], float]:
+    start = time.perf_counter()
+    try:
+        with threadpool_limits(1):
+            result = function(**run)
+    except Exception as error:
+        error.add_note(f"while running {run}")
+        raise
+    return run, {name: float(value) for name, value in result.items()}, time.perf_counter() - start
+
+
+class _Clock:
+    """Tell how far a set of runs has come, and how long it may still take."""
+
+    def __init__(self, total: int, done: int, progress: Progress | None):
+        self.total = total
+        self.done = self.before = done
+        self.progress = progress
+        self.start = time.perf_counter()
+        if progress:
+            progress(done, total, None)
+
+    def tick(self) -> None:
+        self.done += 1
+        if self.progress:
+            pace = (time.perf_counter() - self.start) / (self.done - self.before)
+            self.progress(self.done, self.total, pace * (self.total - self.done))

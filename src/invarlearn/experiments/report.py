@@ -1,0 +1,140 @@
+"""Tables and figures of results, the paper's numbers beside ours."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+from statistics import fmean, stdev
+from typing import Any
+
+from invarlearn.experiments.base import Experiment
+
+Row = dict[str, Any]
+
+
+def summarise(experiment: Experiment, size: str, records: list[dict[str, Any]]) -> list[Row]:
+    """Give one row a cell: its axes, draws, mean, standard deviation, the paper's, difference."""
+    axes = list(experiment.varies)
+    rows = []
+    for cell in experiment.cells(size):
+        values = [
+            record["result"][experiment.metric]
+            for record in records
+            if all(record["run"][axis] == cell[axis] for axis in axes)
+        ]
+        mean = fmean(values)
+        published = experiment.published.get(tuple(cell[axis] for axis in axes))
+        rows.append(
+            {
+                **cell,
+                "draws": len(values),
+                "mean": mean,
+                "sd": stdev(values) if len(values) > 1 else None,
+                "paper": published,
+                "difference": None if published is None else mean - published,
+            }
+        )
+    return rows
+
+
+def write_report(
+    experiment: Experiment, size: str, records: list[dict[str, Any]], folder: Path
+) -> list[Path]:
+    """Write the table (CSV and Markdown) and the figure; give their paths."""
+    rows = summarise(experiment, size, records)
+    folder.mkdir(parents=True, exist_ok=True)
+    table, text, figure = (folder / f"{size}.{kind}" for kind in ("csv", "md", "png"))
+    with open(table, "w", newline="") as file:
+        writer = csv.DictWriter(file, fieldnames=list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+    text.write_text(markdown(experiment, size, rows))
+    draw(experiment, size, rows, figure)
+    return [table, text, figure]
+
+
+def formatted(row: Row) -> Row:
+    """Give the columns of a row as a reader wants them."""
+    spread = "" if row["sd"] is None else f" ± {row['sd']:.2f}"
+    rest = {"draws", "mean", "sd", "paper", "difference"}
+    return {
+        **{name: str(value) for name, value in row.items() if name not in rest},
+        "ours": f"{row['mean']:.2f}{spread}",
+        "draws": str(row["draws"]),
+        "paper": "" if row["paper"] is None else f"{row['paper']:.2f}",
+        "difference": "" if row["difference"] is None else f"{row['difference']:+.2f}",
+    }
+
+
+def markdown(experiment: Experiment, size: str, rows: list[Row]) -> str:
+    """Give the comparison as a page of Markdown."""
+    shown = [formatted(row) for row in rows]
+    names = list(shown[0])
+    lines = [
+        f"# {experiment.title}",
+        "",
+        f"{experiment.paper}. {experiment.metric} ({experiment.unit}), mean ± sd over draws; "
+        f"`invarlearn reproduce {experiment.id} --{size}`",
+        "",
+        "| " + " | ".join(names) + " |",
+        "| " + " | ".join("---" for _ in names) + " |",
+        *("| " + " | ".join(row[name] for name in names) + " |" for row in shown),
+        "",
+    ]
+    return "\n".join([*lines, experiment.note, ""] if experiment.note else lines)
+
+
+def draw(experiment: Experiment, size: str, rows: list[Row], path: Path) -> None:
+    """Draw ours as lines with error bars, the paper's as open markers; a panel a further axis."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    axes = experiment.axes(size)
+    others = [name for name in axes if name not in (experiment.x, experiment.lines)]
+    panels = list(dict.fromkeys(tuple(row[name] for name in others) for row in rows))
+    figure = Figure(figsize=(5.2 * len(panels) + 1.8, 4.2), layout="constrained")
+    FigureCanvasAgg(figure)
+    plots = figure.subplots(1, len(panels), squeeze=False)[0]
+    for plot, panel in zip(plots, panels, strict=True):
+        chosen = [row for row in rows if tuple(row[name] for name in others) == panel]
+        _draw_panel(plot, experiment, axes, chosen)
+        plot.set_title(", ".join(map(str, panel)) or experiment.title, fontsize=11)
+    plots[0].set_ylabel(f"{experiment.metric} ({experiment.unit})")
+    handles, labels = plots[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside right upper", frameon=False)
+    figure.savefig(path, dpi=150)
+
+
+def _draw_panel(plot: Any, experiment: Experiment, axes: dict[str, list], rows: list[Row]) -> None:
+    positions = axes[experiment.x]
+    numeric = all(isinstance(value, (int, float)) for value in positions)
+    place = dict(zip(positions, positions if numeric else range(len(positions)), strict=True))
+    for number, line in enumerate(axes[experiment.lines]):
+        chosen = [row for row in rows if row[experiment.lines] == line]
+        x = [place[row[experiment.x]] for row in chosen]
+        colour = f"C{number}"
+        plot.errorbar(
+            x,
+            [row["mean"] for row in chosen],
+            yerr=[row["sd"] or 0 for row in chosen],
+            fmt="o-",
+            capsize=3,
+            color=colour,
+            label=str(line),
+        )
+        published = [(place[row[experiment.x]], row["paper"]) for row in chosen if row["paper"]]
+        if published:
+            plot.plot(
+                *zip(*published, strict=True),
+                linestyle=":",
+                marker="s",
+                markerfacecolor="none",
+                color=colour,
+                label=f"{line}, paper",
+            )
+    if numeric and len(positions) > 1 and min(positions) > 0:
+        plot.set_xscale("log")
+    plot.set_xticks(list(place.values()), [str(value) for value in positions])
+    plot.minorticks_off()
+    plot.set_xlabel(experiment.x)
+    plot.grid(alpha=0.3)

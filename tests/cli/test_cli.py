@@ -1,0 +1,90 @@
+"""The command line, in process and as a program."""
+
+import subprocess
+import sys
+
+import pytest
+from typer.testing import CliRunner
+
+from invarlearn import __version__
+from invarlearn.cli import app
+
+runner = CliRunner()
+
+
+def program(*arguments, **options):
+    command = [sys.executable, "-m", "invarlearn", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, timeout=300, **options)
+
+
+def test_version_and_help():
+    assert runner.invoke(app, ["--version"]).output.strip() == f"invarlearn {__version__}"
+    for command in ([], ["demo"], ["reproduce"], ["data"]):
+        result = runner.invoke(app, [*command, "--help"])
+        assert result.exit_code == 0
+        assert "Usage" in result.output
+
+
+def test_the_demo_writes_a_table_and_a_figure(tmp_path, monkeypatch):
+    monkeypatch.setattr("invarlearn.cli.demo.N_DRAWS", 2)
+    monkeypatch.setattr("invarlearn.cli.demo.N_LABELS", 40)
+    result = runner.invoke(app, ["demo", "--out", str(tmp_path / "demo")])
+    assert result.exit_code == 0, result.output
+    assert "VirtualSVC" in result.output
+    assert "±" in result.output
+    assert (tmp_path / "demo" / "demo.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_reproduce_lists_what_there_is():
+    result = runner.invoke(app, ["reproduce", "--list"])
+    assert result.exit_code == 0
+    assert "003-table2" in result.output
+    assert "virtual-samples" in result.output
+
+
+def test_reproduce_runs_and_compares(tmp_path, monkeypatch):
+    import importlib.util
+    from pathlib import Path
+
+    path = Path(__file__).parents[1] / "experiments" / "toy.py"
+    spec = importlib.util.spec_from_file_location("toy", path)
+    toy = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(toy)
+    monkeypatch.setattr("invarlearn.experiments.EXPERIMENTS", {"toy": toy.TOY})
+    arguments = ["reproduce", "toy", "--out", str(tmp_path), "--n-jobs", "1"]
+    result = runner.invoke(app, arguments)
+    assert result.exit_code == 0, result.output
+    assert "difference" in result.output
+    assert "9.00" in result.output
+    for kind in ("csv", "md", "png"):
+        assert (tmp_path / "toy" / f"quick.{kind}").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["reproduce"], 2, "name an experiment"),
+        (["reproduce", "003-table2", "--quick", "--full"], 2, "choose one of"),
+        (["reproduce", "nothing"], 1, "choose one of 003-table2"),
+        (["data", "cats.npz"], 1, "choose one of"),
+        (["fly"], 2, "No such command"),
+    ],
+)
+def test_errors_are_one_line_and_exit_codes_are_right(arguments, code, message):
+    result = program(*arguments)
+    assert result.returncode == code
+    assert message in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_data_tells_what_is_damaged(tmp_path):
+    (tmp_path / "mnist.npz").write_bytes(b"half")
+    environment = {"INVARLEARN_DATA": str(tmp_path), "INVARLEARN_CACHE": str(tmp_path / "cache")}
+    result = program("data", env=environment)
+    assert result.returncode == 0
+    assert "damaged" in result.stdout
+    assert "not here" in result.stdout
+    result = program("data", "mnist.npz", env=environment)
+    assert result.returncode == 1
+    assert "damaged or cut short" in result.stderr
+    assert "Traceback" not in result.stderr

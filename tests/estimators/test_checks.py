@@ -1,0 +1,20 @@
+"""Every estimator passes scikit-learn's own checks."""
+
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from invarlearn import TangentDistanceClassifier, VirtualSVC
+from invarlearn.transforms import CyclicShift
+
+
+@parametrize_with_checks(
+    [
+        # a tight tol, since one check wants weights and repeats to agree to 1e-7
+        VirtualSVC(tol=1e-12),
+        VirtualSVC(CyclicShift(step=2), tol=1e-12),
+        VirtualSVC(CyclicShift(step=2), support_only=True, tol=1e-12),
+        TangentDistanceClassifier(CyclicShift()),
+        TangentDistanceClassifier(CyclicShift(), sides=1, n_neighbors=3),
+    ]
+)
+def test_scikit_learn_compatible(estimator, check):
+    check(estimator)

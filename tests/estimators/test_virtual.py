@@ -1,0 +1,89 @@
+import numpy as np
+import pytest
+from sklearn import config_context
+from sklearn.svm import SVC
+
+from invarlearn import VirtualSVC
+from invarlearn.datasets import load_mnist_sample
+from invarlearn.transforms import Custom, Reflection, Rotation, Shear, Translation
+
+
+@pytest.fixture(scope="module")
+def digits():
+    return load_mnist_sample()
+
+
+def test_without_a_family_it_is_an_svc(digits):
+    X, y, X_test = digits.X_train[:100], digits.y_train[:100], digits.X_test[:200]
+    ours = VirtualSVC(C=3.0).fit(X, y)
+    theirs = SVC(C=3.0, gamma=1 / (784 * X.var(dtype=float))).fit(X, y)
+    np.testing.assert_allclose(ours.decision_function(X_test), theirs.decision_function(X_test))
+    assert ours.n_virtual_ == 100
+
+
+def test_it_is_an_svc_on_copies_made_by_hand(digits):
+    X, y, X_test = digits.X_train[:60], digits.y_train[:60], digits.X_test[:100]
+    ours = VirtualSVC(Reflection(1), gamma=0.02).fit(X, y)
+    flipped = X.reshape(-1, 28, 28)[:, :, ::-1].reshape(-1, 784)
+    rows = np.stack([X, flipped], axis=1).reshape(-1, 784)
+    theirs = SVC(C=10, gamma=0.02).fit(rows, np.repeat(y, 2))
+    np.testing.assert_allclose(ours.decision_function(X_test), theirs.decision_function(X_test))
+
+
+def test_a_symmetric_family_makes_symmetric_predictions(digits):
+    """Trained on a whole group orbit, the machine is as invariant as its data."""
+    X, y = digits.X_train[:60], digits.y_train[:60]
+    svc = VirtualSVC(Reflection(1), tol=1e-8).fit(X, y == 3)
+    flipped = digits.X_test[:50].reshape(-1, 28, 28)[:, :, ::-1].reshape(-1, 784)
+    np.testing.assert_allclose(
+        svc.decision_function(digits.X_test[:50]), svc.decision_function(flipped), atol=1e-5
+    )
+
+
+def test_virtual_support_vectors_are_fewer(digits):
+    rows = np.isin(digits.y_train, [0, 1])
+    X, y = digits.X_train[rows][:200], digits.y_train[rows][:200]
+    svc = VirtualSVC(Translation(1), support_only=True).fit(X, y)
+    kept = SVC(C=10, gamma=1 / (784 * X.var(dtype=float))).fit(X, y).support_
+    assert svc.n_virtual_ == 9 * len(kept) < 9 * 100
+    test = np.isin(digits.y_test, [0, 1])
+    assert svc.score(digits.X_test[test], digits.y_test[test]) > 0.98
+
+
+def test_invariance_helps_with_few_labels(digits):
+    X, y = digits.X_train[:100], digits.y_train[:100]
+    plain = SVC(C=10).fit(X, y).score(digits.X_test[:500], digits.y_test[:500])
+    family = Translation(1) * Rotation(15) * Shear(0.2)
+    ours = VirtualSVC(family).fit(X, y).score(digits.X_test[:500], digits.y_test[:500])
+    assert ours > plain + 0.03
+
+
+def test_weights_follow_the_copies(digits):
+    X, y = digits.X_train[:60], digits.y_train[:60] % 2
+    twice = VirtualSVC(Reflection(0), gamma=0.02).fit(np.r_[X, X[:20]], np.r_[y, y[:20]])
+    weight = np.r_[np.full(20, 2.0), np.ones(40)]
+    weighted = VirtualSVC(Reflection(0), gamma=0.02).fit(X, y, sample_weight=weight)
+    np.testing.assert_allclose(
+        weighted.decision_function(digits.X_test[:50]),
+        twice.decision_function(digits.X_test[:50]),
+        atol=5e-3,
+    )
+
+
+def test_bad_input_gets_clear_errors(digits):
+    X, y = digits.X_train[:20], digits.y_train[:20]
+    with pytest.raises(ValueError, match="one class only"):
+        VirtualSVC().fit(X, np.zeros(20))
+    with pytest.raises(TypeError, match="is not a Family"):
+        VirtualSVC(family="translation").fit(X, y)
+    with pytest.raises(ValueError, match="precomputed"):
+        VirtualSVC(kernel="precomputed").fit(X, y)
+    with pytest.raises(ValueError, match="not a square one"):
+        VirtualSVC(Translation(1)).fit(X[:, :700], y)
+    with config_context(working_memory=1), pytest.raises(MemoryError, match="virtual samples"):
+        VirtualSVC(Translation(2)).fit(X, y)
+
+
+def test_custom_families_work(digits):
+    X, y = digits.X_train[:30], digits.y_train[:30]
+    assert VirtualSVC(Custom([np.sqrt])).fit(X, y).n_virtual_ == 60

@@ -1,0 +1,165 @@
+"""The harness loses nothing, does nothing twice, and gives the same whatever n_jobs is."""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+from toy import TOY
+
+from invarlearn.experiments import EXPERIMENTS, run_experiment, summarise, write_report
+from invarlearn.experiments.store import Store, key_of
+
+
+def results(folder):
+    """What was measured, without how long it took."""
+    lines = (Path(folder) / "toy" / "results.jsonl").read_text().splitlines()
+    return sorted((r["key"], r["result"]["accuracy"]) for r in map(json.loads, lines))
+
+
+def test_cells_are_run_once_and_kept(tmp_path):
+    calls = []
+    first = run_experiment(TOY, "quick", tmp_path, progress=lambda *a: calls.append(a))
+    assert len(first) == 8
+    assert calls[0] == (0, 8, None)
+    assert [done for done, _, _ in calls] == list(range(9))
+    assert calls[-1][2] == 0
+    size = (tmp_path / "toy" / "results.jsonl").stat().st_size
+    again = run_experiment(TOY, "quick", tmp_path)
+    assert again == first
+    assert (tmp_path / "toy" / "results.jsonl").stat().st_size == size
+
+
+def test_the_result_does_not_depend_on_n_jobs(tmp_path):
+    run_experiment(TOY, "quick", tmp_path / "one", n_jobs=1)
+    run_experiment(TOY, "quick", tmp_path / "two", n_jobs=2)
+    assert results(tmp_path / "one") == results(tmp_path / "two")
+
+
+def test_a_line_cut_short_is_done_again(tmp_path):
+    whole = run_experiment(TOY, "quick", tmp_path)
+    path = tmp_path / "toy" / "results.jsonl"
+    content = path.read_bytes()
+    for cut in (1, 20, len(content.splitlines()[-1]), len(content) - 3):
+        path.write_bytes(content[:-cut])
+        again = run_experiment(TOY, "quick", tmp_path)
+        assert [r["result"] for r in again] == [r["result"] for r in whole]
+        assert len(path.read_bytes().splitlines()) == 8
+
+
+def test_a_damaged_line_in_the_middle_is_an_error(tmp_path):
+    run_experiment(TOY, "quick", tmp_path)
+    path = tmp_path / "toy" / "results.jsonl"
+    path.write_bytes(b"nonsense\n" + path.read_bytes())
+    with pytest.raises(ValueError, match="line 1, is not a result"):
+        run_experiment(TOY, "quick", tmp_path)
+
+
+def test_another_version_is_run_anew(tmp_path, monkeypatch):
+    run_experiment(TOY, "quick", tmp_path)
+    monkeypatch.setattr("invarlearn.experiments.store.__version__", "99")
+    run_experiment(TOY, "quick", tmp_path)
+    assert len(results(tmp_path)) == 16
+
+
+def test_two_writers_do_not_mix(tmp_path):
+    pytest.importorskip("fcntl")
+    store = Store(tmp_path / "toy" / "results.jsonl")
+    with store.writing(), pytest.raises(RuntimeError, match="another run is writing"):
+        run_experiment(TOY, "quick", tmp_path)
+
+
+def fails(shade, size, pause, seed):
+    if (shade, seed) == ("light", 1):
+        raise ValueError("no light")
+    return {"accuracy": 1.0}
+
+
+def test_a_failing_cell_is_named_and_the_others_are_kept(tmp_path):
+    experiment = replace(TOY, run=fails)
+    with pytest.raises(ValueError, match="no light") as caught:
+        run_experiment(experiment, "quick", tmp_path)
+    assert "'shade': 'light'" in caught.value.__notes__[0]
+    assert len(results(tmp_path)) == 6
+
+
+def start(folder, n_jobs):
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parent)}
+    command = [sys.executable, str(Path(__file__).parent / "toy.py"), str(folder), str(n_jobs)]
+    return subprocess.Popen(command, env=environment, start_new_session=True)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="SIGKILL")
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_ten_kills_change_nothing(tmp_path, n_jobs):
+    """Kill the program ten times at moments that vary, let it finish, and compare."""
+    assert start(tmp_path / "calm", 1).wait() == 0
+    kills, rng = 0, random.Random(0)
+    path = tmp_path / "rough" / "toy" / "results.jsonl"
+    while kills < 10:
+        process = start(tmp_path / "rough", n_jobs)
+        before = path.read_bytes().count(b"\n") if path.exists() else 0
+        deadline = time.monotonic() + 60
+        # let it get one or two further, so that the ten kills fall along the whole run
+        wanted = before + rng.choice([1, 2])
+        while time.monotonic() < deadline and process.poll() is None:
+            if path.exists() and path.read_bytes().count(b"\n") >= wanted:
+                break
+            time.sleep(0.005)
+        time.sleep(rng.random() * 0.08)
+        assert process.poll() is None, "it finished before the tenth kill"
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        kills += 1
+    assert start(tmp_path / "rough", n_jobs).wait() == 0
+    assert results(tmp_path / "rough") == results(tmp_path / "calm")
+    tables = [(tmp_path / kind / "toy" / "full.csv").read_bytes() for kind in ("rough", "calm")]
+    assert tables[0] == tables[1]
+
+
+def test_the_table_compares_with_the_paper(tmp_path):
+    records = run_experiment(TOY, "quick", tmp_path)
+    rows = summarise(TOY, "quick", records)
+    assert [(row["shade"], row["size"]) for row in rows] == [
+        ("dark", 5),
+        ("dark", 10),
+        ("light", 5),
+        ("light", 10),
+    ]
+    values = [r["result"]["accuracy"] for r in records if r["run"]["shade"] == "dark"]
+    first = rows[0]
+    assert first["mean"] == pytest.approx((values[0] + values[2]) / 2)
+    assert first["sd"] == pytest.approx(abs(values[0] - values[2]) / 2**0.5)
+    assert first["difference"] == pytest.approx(first["mean"] - 9.0)
+    assert rows[1]["paper"] is None
+    paths = write_report(TOY, "quick", records, tmp_path / "toy")
+    text = paths[1].read_text()
+    assert "| shade | size | ours | draws | paper | difference |" in text
+    assert "`invarlearn reproduce toy --quick`" in text
+    assert paths[2].read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("experiment", EXPERIMENTS.values(), ids=lambda e: e.id)
+def test_declarations_are_consistent(experiment):
+    for size in ("quick", "full"):
+        runs = experiment.runs(size)
+        assert len({key_of(run) for run in runs}) == len(runs)
+        cells = {tuple(cell.values()) for cell in experiment.cells(size)}
+        assert {experiment.x, experiment.lines} <= set(experiment.varies)
+    assert set(experiment.published) <= cells, "the paper has numbers for cells that are not run"
+
+
+@pytest.mark.parametrize("experiment", EXPERIMENTS.values(), ids=lambda e: e.id)
+def test_one_cell_of_every_experiment_runs_on_real_data(experiment, real_data):
+    run = experiment.runs("quick")[0]
+    value = experiment.run(**{**run, "n_test": 200})[experiment.metric]
+    assert 20 < value < 100
+    assert experiment.run(**{**run, "n_test": 200})[experiment.metric] == value

@@ -1,0 +1,40 @@
+"""A small experiment whose runs take a moment, for tests of the harness; also a program.
+
+python toy.py OUT N_JOBS runs it.
+"""
+
+import sys
+import time
+
+import numpy as np
+
+from invarlearn.experiments import Experiment, run_experiment, write_report
+
+
+def run(shade, size, pause, seed):
+    time.sleep(pause)
+    rng = np.random.RandomState(seed)
+    matrix = rng.randn(size, size) @ rng.randn(size, size)
+    return {"accuracy": float(np.abs(np.linalg.eigvals(matrix)).mean() + len(shade))}
+
+
+TOY = Experiment(
+    id="toy",
+    paper="Nobody, Table 0",
+    title="A toy",
+    varies={"shade": ["dark", "light"], "size": [5, 10, 20]},
+    quick={"size": [5, 10]},
+    run=run,
+    x="size",
+    lines="shade",
+    seeds={"quick": 2, "full": 5},
+    settings={"quick": {"pause": 0.0}, "full": {"pause": 0.08}},
+    published={("dark", 5): 9.0, ("light", 10): 12.5},
+)
+
+if __name__ == "__main__":
+    # under its own name, so that worker processes can import it
+    from toy import TOY as IMPORTED
+
+    records = run_experiment(IMPORTED, "full", sys.argv[1], int(sys.argv[2]))
+    write_report(IMPORTED, "full", records, __import__("pathlib").Path(sys.argv[1]) / "toy")

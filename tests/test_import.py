@@ -1,0 +1,37 @@
+"""Importing the library is cheap: heavy modules come only when they are used."""
+
+import subprocess
+import sys
+
+HEAVY = ["numba", "matplotlib", "typer", "pooch", "rich", "dask", "skops"]
+
+
+def loaded_after(statement):
+    code = f"import sys; {statement}; print(' '.join(m for m in {HEAVY} if m in sys.modules))"
+    command = [sys.executable, "-c", code]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
+
+
+def test_heavy_modules_are_not_imported():
+    assert loaded_after("import invarlearn") == []
+    estimators = "from invarlearn import VirtualSVC, TangentDistanceClassifier"
+    ours = loaded_after(f"{estimators}; import invarlearn.transforms, invarlearn.datasets")
+    # scikit-learn may bring some of them along
+    assert set(ours) <= set(loaded_after("import sklearn.svm"))
+
+
+def test_the_public_names_are_there():
+    import invarlearn
+
+    for name in invarlearn.__all__:
+        assert getattr(invarlearn, name) is not None
+    assert set(invarlearn.__all__) <= set(dir(invarlearn))
+
+
+def test_an_unknown_name_is_an_attribute_error():
+    import pytest
+
+    import invarlearn
+
+    with pytest.raises(AttributeError, match="has no attribute 'Nothing'"):
+        _ = invarlearn.Nothing

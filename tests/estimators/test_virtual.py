@@ -76,6 +76,8 @@ def test_bad_input_gets_clear_errors(digits):
         VirtualSVC().fit(X, np.zeros(20))
     with pytest.raises(TypeError, match="is not a Family"):
         VirtualSVC(family="translation").fit(X, y)
+    with pytest.raises(ValueError, match="gamma='wide'"):
+        VirtualSVC(gamma="wide").fit(X, y)
     with pytest.raises(ValueError, match="precomputed"):
         VirtualSVC(kernel="precomputed").fit(X, y)
     with pytest.raises(ValueError, match="not a square one"):
@@ -87,3 +89,28 @@ def test_bad_input_gets_clear_errors(digits):
 def test_custom_families_work(digits):
     X, y = digits.X_train[:30], digits.y_train[:30]
     assert VirtualSVC(Custom([np.sqrt])).fit(X, y).n_virtual_ == 60
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 10])
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        {"kernel": "rbf"},
+        {"kernel": "rbf", "gamma": 0.05},
+        {"kernel": "poly", "degree": 4, "coef0": 1.0, "gamma": "auto"},
+        {"kernel": "linear"},
+        {"kernel": "sigmoid", "gamma": 0.001},
+        {"kernel": lambda A, B: A @ B.T},
+    ],
+)
+def test_predictions_by_matrix_products_are_those_of_libsvm(n_classes, kernel, digits):
+    rows = digits.y_train < n_classes
+    X, y = digits.X_train[rows][:150], digits.y_train[rows][:150]
+    svc = VirtualSVC(Reflection(1), **kernel).fit(X, y)
+    X_test = digits.X_test[:300].astype(float)
+    np.testing.assert_allclose(
+        svc.decision_function(X_test), svc.svc_.decision_function(X_test), rtol=1e-6, atol=1e-8
+    )
+    np.testing.assert_array_equal(svc.predict(X_test), svc.svc_.predict(X_test))
+    with config_context(working_memory=1):
+        np.testing.assert_array_equal(svc.predict(X_test), svc.svc_.predict(X_test))

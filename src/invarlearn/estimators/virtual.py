@@ -11,6 +11,7 @@ from sklearn.svm import SVC
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
+from invarlearn.estimators._svm import class_decisions, pair_decisions, votes_of
 from invarlearn.transforms import Family, Identity
 from invarlearn.transforms.base import check_memory
 
@@ -44,6 +45,8 @@ class VirtualSVC(ClassifierMixin, BaseEstimator):
     svc_ : SVC
         The machine that predicts.
     classes_ : array of shape (n_classes,)
+    gamma_ : float
+        The kernel's gamma, as a number.
     n_virtual_ : int
         How many samples it was trained on.
     n_iter_ : array
@@ -122,15 +125,15 @@ class VirtualSVC(ClassifierMixin, BaseEstimator):
             raise ValueError(
                 f"y has one class only ({self.classes_[0]!r}): a classifier needs at least two"
             )
-        gamma = self._gamma(X, sample_weight)
+        self.gamma_ = self._gamma(X, sample_weight)
         if self.support_only:
-            kept = self._svc(gamma).fit(X, y, sample_weight).support_
+            kept = self._svc().fit(X, y, sample_weight).support_
             X, y = X[kept], y[kept]
             sample_weight = None if sample_weight is None else sample_weight[kept]
         virtual, repeats = self._virtual(family, X)
         weights = None if sample_weight is None else np.repeat(sample_weight, repeats)
         self.n_virtual_ = len(virtual)
-        self.svc_ = self._svc(gamma).fit(virtual, np.repeat(y, repeats), weights)
+        self.svc_ = self._svc().fit(virtual, np.repeat(y, repeats), weights)
         self.n_iter_ = self.svc_.n_iter_
         return self
 
@@ -143,11 +146,11 @@ class VirtualSVC(ClassifierMixin, BaseEstimator):
             virtual[rows, elements] = block
         return virtual.reshape(-1, X.shape[1]), size
 
-    def _svc(self, gamma: str | float) -> SVC:
+    def _svc(self) -> SVC:
         return SVC(
             C=self.C,
             kernel=self.kernel,
-            gamma=gamma,
+            gamma=self.gamma_,
             degree=self.degree,
             coef0=self.coef0,
             class_weight=self.class_weight,
@@ -156,9 +159,13 @@ class VirtualSVC(ClassifierMixin, BaseEstimator):
             max_iter=self.max_iter,
         )
 
-    def _gamma(self, X: NDArray, sample_weight: NDArray | None) -> str | float:
-        if not isinstance(self.gamma, str) or self.gamma != "scale":
-            return self.gamma
+    def _gamma(self, X: NDArray, sample_weight: NDArray | None) -> float:
+        if isinstance(self.gamma, str) and self.gamma not in ("scale", "auto"):
+            raise ValueError(f"gamma={self.gamma!r} must be 'scale', 'auto' or a number")
+        if self.gamma == "auto":
+            return 1.0 / X.shape[1]
+        if not isinstance(self.gamma, str):
+            return float(self.gamma)
         # weighted, so that a weight of two is the same as a sample that comes twice
         weights = np.ones(len(X)) if sample_weight is None else sample_weight
         mean = np.average(X.mean(axis=1, dtype=float), weights=weights)
@@ -169,12 +176,19 @@ class VirtualSVC(ClassifierMixin, BaseEstimator):
     def decision_function(self, X: ArrayLike) -> NDArray:
         """Give the signed distances, one column for each class (one in all if there are two)."""
         X = self._validated(X)
-        return self.svc_.decision_function(X)
+        if callable(self.kernel):
+            return self.svc_.decision_function(X)
+        decisions = pair_decisions(self.svc_, X, self.gamma_)
+        n_classes = len(self.classes_)
+        return -decisions[:, 0] if n_classes == 2 else class_decisions(decisions, n_classes)
 
     def predict(self, X: ArrayLike) -> NDArray:
         """Give the class of each sample."""
         X = self._validated(X)
-        return self.svc_.predict(X)
+        if callable(self.kernel):
+            return self.svc_.predict(X)
+        votes, _ = votes_of(pair_decisions(self.svc_, X, self.gamma_), len(self.classes_))
+        return self.classes_[votes.argmax(axis=1)]
 
     def _validated(self, X: ArrayLike) -> NDArray:
         check_is_fitted(self)

@@ -1,0 +1,23 @@
+"""Print the ratio tables: ``make bench``. Arguments choose modules, such as ``imports``."""
+
+import importlib
+import sys
+from pathlib import Path
+
+MODULES = ["imports", "transforms", "estimators"]
+
+
+def main():
+    from invarlearn.cli._show import show_table
+
+    sys.path.insert(0, str(Path(__file__).parent))
+    chosen = sys.argv[1:] or MODULES
+    for name in chosen:
+        if name not in MODULES:
+            sys.exit(f"benchmark {name!r} is unknown: choose from {', '.join(MODULES)}")
+        rows = [ratio.row() for ratio in importlib.import_module(name).benchmarks()]
+        show_table(rows, name, numbers=("time",))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,21 @@
+"""Draw the figures of the README: python docs/make_figures.py."""
+
+from pathlib import Path
+
+from invarlearn.datasets import load_mnist_sample
+from invarlearn.plotting import show_family
+from invarlearn.transforms import Rotation, Scaling, Shear, Thickness, Translation
+
+FOLDER = Path(__file__).parent / "images"
+
+
+def main():
+    FOLDER.mkdir(exist_ok=True)
+    digits = load_mnist_sample()
+    x = digits.X_train[(digits.y_train == 4).argmax()]
+    family = Translation(2) * Rotation(15) * Scaling(1.15) * Shear(0.3) * Thickness(1.0)
+    show_family(family, x, n_shown=20, n_columns=10).savefig(FOLDER / "orbit.png", dpi=110)
+
+
+if __name__ == "__main__":
+    main()

@@ -14,8 +14,11 @@ class Ratio:
     must: str = ""
 
     def row(self):
-        faster = f"{self.ratio:.2f} x" if self.ratio > 0.1 else f"1/{1 / self.ratio:.0f} x"
-        return {"what": self.what, "against": self.against, "time": faster, "must": self.must}
+        if self.ratio < 0.5:
+            shown = f"{1 / self.ratio:.0f} x faster"
+        else:
+            shown = f"{self.ratio:.2f} x its time"
+        return {"what": self.what, "against": self.against, "ours": shown, "must": self.must}
 
 
 def ratio(ours, theirs, repeats=7):

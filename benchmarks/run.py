@@ -16,7 +16,7 @@ def main():
         if name not in MODULES:
             sys.exit(f"benchmark {name!r} is unknown: choose from {', '.join(MODULES)}")
         rows = [ratio.row() for ratio in importlib.import_module(name).benchmarks()]
-        show_table(rows, name, numbers=("time",))
+        show_table(rows, name, numbers=("ours",))
 
 
 if __name__ == "__main__":

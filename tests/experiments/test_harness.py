@@ -91,8 +91,8 @@ def test_a_failing_cell_is_named_and_the_others_are_kept(tmp_path):
     assert len(results(tmp_path)) == 6
 
 
-def start(folder, n_jobs):
-    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parent)}
+def start(folder, n_jobs, **variables):
+    environment = {**os.environ, **variables, "PYTHONPATH": str(Path(__file__).parent)}
     command = [sys.executable, str(Path(__file__).parent / "toy.py"), str(folder), str(n_jobs)]
     return subprocess.Popen(command, env=environment, start_new_session=True)
 
@@ -123,6 +123,22 @@ def test_ten_kills_change_nothing(tmp_path, n_jobs):
     assert results(tmp_path / "rough") == results(tmp_path / "calm")
     tables = [(tmp_path / kind / "toy" / "full.csv").read_bytes() for kind in ("rough", "calm")]
     assert tables[0] == tables[1]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="SIGKILL")
+def test_a_killed_run_leaves_no_one_computing(tmp_path):
+    """Kill the program alone, not its workers: they must not go on with what is queued."""
+    log = tmp_path / "started"
+    process = start(tmp_path, 2, TOY_LOG=str(log), TOY_PAUSE="2")
+    deadline = time.monotonic() + 60
+    while not (log.exists() and len(log.read_text()) >= 2):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    process.kill()
+    process.wait()
+    started = log.read_text()
+    time.sleep(4)
+    assert log.read_text() == started
 
 
 def test_the_table_compares_with_the_paper(tmp_path):

@@ -3,8 +3,10 @@
 python toy.py OUT N_JOBS runs it.
 """
 
+import os
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
 
@@ -12,7 +14,10 @@ from invarlearn.experiments import Experiment, run_experiment, write_report
 
 
 def run(shade, size, pause, seed):
-    time.sleep(pause)
+    if "TOY_LOG" in os.environ:
+        with open(os.environ["TOY_LOG"], "a") as file:
+            file.write(".")
+    time.sleep(float(os.environ.get("TOY_PAUSE", pause)))
     rng = np.random.RandomState(seed)
     matrix = rng.randn(size, size) @ rng.randn(size, size)
     return {"accuracy": float(np.abs(np.linalg.eigvals(matrix)).mean() + len(shade))}
@@ -37,4 +42,4 @@ if __name__ == "__main__":
     from toy import TOY as IMPORTED
 
     records = run_experiment(IMPORTED, "full", sys.argv[1], int(sys.argv[2]))
-    write_report(IMPORTED, "full", records, __import__("pathlib").Path(sys.argv[1]) / "toy")
+    write_report(IMPORTED, "full", records, Path(sys.argv[1]) / "toy")

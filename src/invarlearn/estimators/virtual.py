@@ -33,7 +33,7 @@ class VirtualSVC(ClassifierMixin, BaseEstimator):
     coef0 : float, default=0.0
     support_only : bool, default=False
         Virtual support vectors: train on the samples, transform the support vectors only, and
-        train again on those. Much faster, nearly as good.
+        train again on those: faster where few samples are support vectors.
     class_weight : dict or "balanced", optional
     tol : float, default=1e-3
     cache_size : float, default=500

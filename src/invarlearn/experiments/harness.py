@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import threading
 import time
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -49,7 +52,8 @@ def run_experiment(
         todo = [run for run in runs if key_of(run) not in done]
         clock = _Clock(len(runs), len(runs) - len(todo), progress)
         parallel = Parallel(n_jobs=n_jobs, return_as="generator_unordered", batch_size=1)
-        for run, result, seconds in parallel(delayed(_timed)(experiment.run, r) for r in todo):
+        tasks = (delayed(_timed)(experiment.run, run, os.getpid()) for run in todo)
+        for run, result, seconds in parallel(tasks):
             store.append(run, result, seconds)
             clock.tick()
     records = store.read()
@@ -57,8 +61,9 @@ def run_experiment(
 
 
 def _timed(
-    function: Callable[..., dict[str, float]], run: dict[str, Any]
+    function: Callable[..., dict[str, float]], run: dict[str, Any], parent: int
 ) -> tuple[dict[str, Any], dict[str, float], float]:
+    _end_with(parent)
     start = time.perf_counter()
     try:
         with threadpool_limits(1):
@@ -67,6 +72,20 @@ def _timed(
         error.add_note(f"while running {run}")
         raise
     return run, {name: float(value) for name, value in result.items()}, time.perf_counter() - start
+
+
+@cache
+def _end_with(parent: int) -> None:
+    """Let this process end soon after its parent: a killed run must leave no one computing."""
+    if os.getppid() != parent:
+        return
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(0.5)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
 
 
 class _Clock:

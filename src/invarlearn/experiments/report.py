@@ -109,9 +109,14 @@ def _draw_panel(plot: Any, experiment: Experiment, axes: dict[str, list], rows: 
     positions = axes[experiment.x]
     numeric = all(isinstance(value, (int, float)) for value in positions)
     place = dict(zip(positions, positions if numeric else range(len(positions)), strict=True))
+    logarithmic = numeric and len(positions) > 1 and min(positions) > 0
+    n_lines = len(axes[experiment.lines])
     for number, line in enumerate(axes[experiment.lines]):
         chosen = [row for row in rows if row[experiment.lines] == line]
+        # a little to the side, so that equal lines do not hide each other
+        aside = 0.02 * (number - (n_lines - 1) / 2)
         x = [place[row[experiment.x]] for row in chosen]
+        x = [at * (1 + aside) if logarithmic else at + aside for at in x]
         colour = f"C{number}"
         plot.errorbar(
             x,
@@ -132,9 +137,9 @@ def _draw_panel(plot: Any, experiment: Experiment, axes: dict[str, list], rows: 
                 color=colour,
                 label=f"{line}, paper",
             )
-    if numeric and len(positions) > 1 and min(positions) > 0:
+    if logarithmic:
         plot.set_xscale("log")
     plot.set_xticks(list(place.values()), [str(value) for value in positions])
     plot.minorticks_off()
-    plot.set_xlabel(experiment.x)
+    plot.set_xlabel(experiment.x.replace("_", " "))
     plot.grid(alpha=0.3)

@@ -105,21 +105,23 @@ class FeatureScaling(Family):
         scores : array of shape (n_samples,)
             ``sign * (rows @ w)``.
         """
-        from invarlearn.transforms._scaling import scale_worst_dense, scale_worst_sparse
+        from invarlearn.transforms._scaling import scale_worst_sparse
 
         X = check_array(X, dtype=[np.float64, np.float32], accept_sparse="csr", estimator=self)
         self.resolve_shape(X.shape[1])
         w, signs = _check_score(X, w, sign)
         low, high, budget = self._range()
-        if not sparse.issparse(X):
+        budget = min(budget, X.shape[1])
+        if sparse.issparse(X):
+            rows = X.copy()
+            rows.sum_duplicates()
+            parts = (rows.data, rows.indices, rows.indptr)
+        else:
+            # a dense array is a sparse one that lists every feature
             rows = np.array(X, order="C")
-            return rows, scale_worst_dense(rows, w, signs, low, high, budget)
-        rows = X.copy()
-        rows.sum_duplicates()
-        scores = scale_worst_sparse(
-            rows.data, rows.indices, rows.indptr, w, signs, low, high, budget
-        )
-        return rows, scores
+            columns = np.tile(np.arange(X.shape[1], dtype=np.int32), len(X))
+            parts = (rows.reshape(-1), columns, np.arange(len(X) + 1) * X.shape[1])
+        return rows, scale_worst_sparse(*parts, w, signs, low, high, budget)
 
 
 class FeatureDropping(FeatureScaling):

@@ -115,13 +115,15 @@ class FeatureScaling(Family):
         if sparse.issparse(X):
             rows = X.copy()
             rows.sum_duplicates()
-            parts = (rows.data, rows.indices, rows.indptr)
+            data, columns, starts = rows.data, rows.indices, rows.indptr
         else:
             # a dense array is a sparse one that lists every feature
             rows = np.array(X, order="C")
+            data = rows.reshape(-1)
             columns = np.tile(np.arange(X.shape[1], dtype=np.int32), len(X))
-            parts = (rows.reshape(-1), columns, np.arange(len(X) + 1) * X.shape[1])
-        return rows, scale_worst_sparse(*parts, w, signs, low, high, budget)
+            starts = np.arange(len(X) + 1) * X.shape[1]
+        scores = scale_worst_sparse(data, columns, starts, w, signs, low, high, budget)
+        return rows, scores
 
 
 class FeatureDropping(FeatureScaling):

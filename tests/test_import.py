@@ -35,3 +35,19 @@ def test_an_unknown_name_is_an_attribute_error():
 
     with pytest.raises(AttributeError, match="has no attribute 'Nothing'"):
         _ = invarlearn.Nothing
+
+
+def test_public_names_have_docstrings_with_what_they_take():
+    import inspect
+
+    import invarlearn
+    from invarlearn import datasets, transforms
+
+    for module in (invarlearn, transforms, datasets):
+        for name in module.__all__:
+            thing = getattr(module, name)
+            if inspect.isclass(thing) or inspect.isfunction(thing):
+                assert inspect.getdoc(thing), name
+            if isinstance(thing, type) and issubclass(thing, transforms.Family):
+                for parameter in thing._get_param_names():
+                    assert parameter in thing.__doc__, (name, parameter)

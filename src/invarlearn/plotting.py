@@ -46,6 +46,10 @@ def show_family(family: Family, x: ArrayLike, n_shown: int = 24, n_columns: int 
     X = np.asarray(x)[None]
     orbit, tangents = family.orbit(X)[0], family.tangents(X)[0]
     shape = family.resolve_shape(X.shape[1])
+    if len(shape) < 2 or (len(shape) == 3 and shape[2] not in (1, 3)):
+        raise ValueError(f"rows of shape {shape} are not images that can be drawn")
+    shape = shape[:2] if shape[2:] == (1,) else shape
+    low, high = float(X.min()), float(X.max())
     chosen = np.unique(np.linspace(0, len(orbit) - 1, min(n_shown, len(orbit))).astype(int))
     names = _direction_names(family)
     n_columns = min(n_columns, max(len(chosen), len(tangents)))
@@ -57,7 +61,8 @@ def show_family(family: Family, x: ArrayLike, n_shown: int = 24, n_columns: int 
     parts = figure.subfigures(len(heights), 1, height_ratios=heights, squeeze=False).ravel()
     for axis, image in zip(_panels(parts[0], n_rows, n_columns), orbit[chosen], strict=False):
         axis.set_visible(True)
-        axis.imshow(image.reshape(shape).clip(0, 1), cmap="gray_r", vmin=0, vmax=1)
+        shades = (image.reshape(shape) - low) / ((high - low) or 1.0)
+        axis.imshow(shades.clip(0, 1), cmap="gray_r", vmin=0, vmax=1)
     shown = "" if len(chosen) == len(orbit) else f": {len(chosen)} of {len(orbit)} elements"
     parts[0].suptitle(f"orbit{shown}", fontsize=9)
     if len(tangents):

@@ -77,12 +77,25 @@ def test_errors_are_one_line_and_exit_codes_are_right(arguments, code, message):
     assert "Traceback" not in result.stderr
 
 
+@pytest.mark.parametrize("command", [["demo"], ["reproduce", "virtual-samples"]])
+def test_an_output_folder_that_cannot_be_made_is_an_error_before_the_work(command, tmp_path):
+    (tmp_path / "file").write_text("in the way")
+    result = program(*command, "--out", str(tmp_path / "file" / "out"))
+    assert result.returncode == 1
+    assert "file" in result.stderr
+    assert "Traceback" not in result.stderr
+    debugged = program(
+        *command, "--out", str(tmp_path / "file" / "out"), env={"INVARLEARN_DEBUG": "1"}
+    )
+    assert "Traceback" in debugged.stderr
+
+
 def test_data_tells_what_is_damaged(tmp_path):
     (tmp_path / "mnist.npz").write_bytes(b"half")
     environment = {"INVARLEARN_DATA": str(tmp_path), "INVARLEARN_CACHE": str(tmp_path / "cache")}
     result = program("data", env=environment)
-    assert result.returncode == 0
-    assert "damaged" in result.stdout
+    assert result.returncode == 1
+    assert "delete a damaged file" in result.stdout
     assert "not here" in result.stdout
     result = program("data", "mnist.npz", env=environment)
     assert result.returncode == 1

@@ -134,6 +134,16 @@ def test_without_network_the_error_says_what_to_do(monkeypatch):
         datasets.fetch_uci("heart")
 
 
+def test_a_folder_that_is_none_is_named(monkeypatch, tmp_path):
+    monkeypatch.setenv("INVARLEARN_DATA", str(tmp_path / "nowhere"))
+    with pytest.raises(DataError, match="nowhere is not a folder"):
+        datasets.fetch_uci("heart")
+    (tmp_path / "uci_heart.csv").mkdir()
+    monkeypatch.setenv("INVARLEARN_DATA", str(tmp_path))
+    with pytest.raises(DataError, match="should be a file"):
+        datasets.fetch_uci("heart")
+
+
 def test_the_folder_comes_before_the_cache(served, tmp_path, monkeypatch):
     (tmp_path / "mnist.npz").write_bytes(small_mnist())
     monkeypatch.setenv("INVARLEARN_DATA", str(tmp_path))

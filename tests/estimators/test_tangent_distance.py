@@ -65,7 +65,7 @@ def test_a_small_move_costs_nothing(digits):
     knn.fit(np.concatenate([moved, digits.X_train[:5]]), np.arange(6))
     distance, index = knn.kneighbors(x)
     assert index[0, 0] == 0
-    assert distance[0, 0] < 1e-3 * ((x - moved) ** 2).sum()
+    assert distance[0, 0] ** 2 < 1e-3 * ((x - moved) ** 2).sum()
 
 
 def test_without_directions_it_is_euclidean(digits):
@@ -76,14 +76,16 @@ def test_without_directions_it_is_euclidean(digits):
     distance, index = knn.kneighbors(X)
     truth = ((X[:, None].astype(float) - Y[None]) ** 2).sum(axis=2)
     np.testing.assert_array_equal(index, np.argsort(truth, axis=1)[:, :3])
-    np.testing.assert_allclose(distance, np.sort(truth, axis=1)[:, :3], rtol=1e-4)
+    np.testing.assert_allclose(distance, np.sqrt(np.sort(truth, axis=1)[:, :3]), rtol=1e-4)
 
 
 def test_blocks_and_threads_do_not_change_the_answer(digits, monkeypatch):
     args = digits.X_train[:40], digits.y_train[:40]
     whole = TangentDistanceClassifier().fit(*args).kneighbors(digits.X_test[:50], 5)
+    threads = TangentDistanceClassifier(n_jobs=2).fit(*args).kneighbors(digits.X_test[:50], 5)
+    np.testing.assert_array_equal(whole, threads)
     monkeypatch.setattr("invarlearn.estimators.tangent_distance.BLOCK_BYTES", 2**18)
-    parts = TangentDistanceClassifier(n_jobs=2).fit(*args).kneighbors(digits.X_test[:50], 5)
+    parts = TangentDistanceClassifier().fit(*args).kneighbors(digits.X_test[:50], 5)
     np.testing.assert_array_equal(whole[1], parts[1])
     np.testing.assert_allclose(whole[0], parts[0], rtol=1e-4)
 
@@ -120,3 +122,51 @@ def test_bad_input_gets_clear_errors():
     with pytest.raises(ValueError, match="not a square one"):
         TangentDistanceClassifier().fit(X[:, :8], y)
     assert TangentDistanceClassifier(CyclicShift()).fit(X[:, :8], y).predict(X[:, :8]).shape == (6,)
+
+
+@pytest.mark.parametrize("offset", [0.0, 1000.0])
+@pytest.mark.parametrize("sides", [1, 2])
+def test_an_offset_does_not_drown_single_precision(digits, offset, sides):
+    family = Translation(1, fill="edge") * Rotation(10, fill="edge")
+    X, y = digits.X_train[:60] + np.float32(offset), digits.y_train[:60]
+    X_test = digits.X_test[:100] + np.float32(offset)
+    single = TangentDistanceClassifier(family, sides=sides).fit(X, y)
+    double = TangentDistanceClassifier(family, sides=sides).fit(X.astype(float), y)
+    (near, which), (truth, expected) = single.kneighbors(X_test), double.kneighbors(X_test)
+    assert (which == expected).mean() > 0.97
+    np.testing.assert_allclose(near, truth, rtol=1e-2)
+
+
+@pytest.mark.parametrize("scale", [1e-4, 1e7])
+def test_the_unit_of_the_pixels_does_not_matter(digits, scale):
+    X, y, X_test = digits.X_train[:40].astype(float), digits.y_train[:40], digits.X_test[:50]
+    plain = TangentDistanceClassifier().fit(X, y).kneighbors(X_test)
+    scaled = TangentDistanceClassifier().fit(scale * X, y).kneighbors(scale * X_test.astype(float))
+    np.testing.assert_array_equal(plain[1], scaled[1])
+    np.testing.assert_allclose(scaled[0], scale * plain[0], rtol=1e-4)
+
+
+def test_what_is_fitted_does_not_follow_later_changes(digits):
+    family = Translation(1) * Rotation(10)
+    X = digits.X_train[:40].copy()
+    knn = TangentDistanceClassifier(family, smoothing=0).fit(X, digits.y_train[:40])
+    before = knn.kneighbors(digits.X_test[:20])
+    family.set_params(rotation=Scaling(1.1))
+    knn.set_params(smoothing=3)
+    X[:] = 0
+    after = knn.kneighbors(digits.X_test[:20])
+    np.testing.assert_array_equal(before[0], after[0])
+
+
+def test_memory_is_bounded_by_blocks(digits):
+    import tracemalloc
+
+    knn = TangentDistanceClassifier().fit(digits.X_train[:10], digits.y_train[:10])
+    X = np.concatenate([digits.X_train, digits.X_test])
+    knn.predict(X[:10])
+    tracemalloc.start()
+    knn.predict(X)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    # the tangents of all rows alone, in double precision, take 175 MB
+    assert peak < 160e6

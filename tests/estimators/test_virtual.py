@@ -114,3 +114,70 @@ def test_predictions_by_matrix_products_are_those_of_libsvm(n_classes, kernel, d
     np.testing.assert_array_equal(svc.predict(X_test), svc.svc_.predict(X_test))
     with config_context(working_memory=1):
         np.testing.assert_array_equal(svc.predict(X_test), svc.svc_.predict(X_test))
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e6])
+def test_gamma_is_that_of_svc(digits, offset):
+    X, y = digits.X_train[:30].astype(float) + offset, digits.y_train[:30]
+    assert VirtualSVC().fit(X, y).gamma_ == pytest.approx(SVC().fit(X, y)._gamma, rel=1e-6)
+    assert VirtualSVC().fit(np.ones((4, 3)), [0, 1, 0, 1]).gamma_ == 1.0
+
+
+def test_weights_that_make_no_sense_are_refused(digits):
+    X, y = digits.X_train[:20], digits.y_train[:20]
+    for wrong in (np.zeros(20), -np.ones(20), np.ones(19), np.full(20, np.nan)):
+        with pytest.raises(ValueError, match="sample_weight"):
+            VirtualSVC().fit(X, y, sample_weight=wrong)
+
+
+def test_rows_of_no_weight_are_as_good_as_gone(digits):
+    X, y = digits.X_train[:60], digits.y_train[:60] % 2
+    weight = np.r_[np.zeros(20), np.ones(40)]
+    weighted = VirtualSVC(Reflection(0), support_only=True).fit(X, y, sample_weight=weight)
+    without = VirtualSVC(Reflection(0), support_only=True).fit(X[20:], y[20:])
+    np.testing.assert_allclose(
+        weighted.decision_function(digits.X_test[:50]),
+        without.decision_function(digits.X_test[:50]),
+        atol=1e-6,
+    )
+
+
+def test_balanced_classes_are_those_of_all_samples(digits):
+    X = digits.X_train[:100]
+    y = (digits.y_train[:100] == 0).astype(int)
+    balanced = VirtualSVC(Reflection(0), support_only=True, class_weight="balanced").fit(X, y)
+    share = np.bincount(y) / 100
+    weights = {c: 0.5 / share[c] for c in (0, 1)}
+    named = VirtualSVC(Reflection(0), support_only=True, class_weight=weights).fit(X, y)
+    np.testing.assert_allclose(
+        balanced.decision_function(digits.X_test[:50]),
+        named.decision_function(digits.X_test[:50]),
+    )
+
+
+def test_unlistable_families_are_refused_with_a_way_out(digits):
+    from invarlearn.transforms import FeatureScaling
+
+    X, y = digits.X_train[:20], digits.y_train[:20]
+    family = FeatureScaling(0.5, 2, 10)
+    with pytest.raises(ValueError, match=r"Custom\(family.sample\(k\)\)"):
+        VirtualSVC(family).fit(X, y)
+    assert VirtualSVC(Custom(family.sample(3, random_state=0))).fit(X, y).n_virtual_ == 80
+
+
+def test_very_many_virtual_samples_are_announced(digits, monkeypatch):
+    monkeypatch.setattr("invarlearn.estimators.virtual.MANY_VIRTUAL", 100)
+    with pytest.warns(UserWarning, match="180 virtual samples"):
+        VirtualSVC(Translation(1)).fit(digits.X_train[:20], digits.y_train[:20])
+
+
+def test_eight_points_above_svc_at_100_labels(real_data):
+    """The must-show of the foundation, on fewer test images; in full: reproduce virtual-samples."""
+    from invarlearn.experiments.virtual_samples import run
+
+    gains = [
+        run("VirtualSVC", n_labels=100, n_test=1500, seed=seed)["accuracy"]
+        - run("SVC", n_labels=100, n_test=1500, seed=seed)["accuracy"]
+        for seed in (0, 1, 2)
+    ]
+    assert np.mean(gains) >= 8

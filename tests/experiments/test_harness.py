@@ -11,12 +11,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from threadpoolctl import threadpool_info
 
 sys.path.insert(0, str(Path(__file__).parent))
 from toy import TOY
 
 from invarlearn.experiments import EXPERIMENTS, run_experiment, summarise, write_report
-from invarlearn.experiments.store import Store, key_of
+from invarlearn.experiments.store import Store
 
 
 def results(folder):
@@ -93,14 +94,21 @@ def test_a_failing_cell_is_named_and_the_others_are_kept(tmp_path):
 
 def start(folder, n_jobs, **variables):
     environment = {**os.environ, **variables, "PYTHONPATH": str(Path(__file__).parent)}
-    command = [sys.executable, str(Path(__file__).parent / "toy.py"), str(folder), str(n_jobs)]
-    return subprocess.Popen(command, env=environment, start_new_session=True)
+    toy = str(Path(__file__).parent / "toy.py")
+    options = ["--full", "--out", str(folder), "--n-jobs", str(n_jobs)]
+    return subprocess.Popen(
+        [sys.executable, toy, "reproduce", "toy", *options],
+        env=environment,
+        start_new_session=True,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
 
 
 @pytest.mark.skipif(os.name != "posix", reason="SIGKILL")
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_ten_kills_change_nothing(tmp_path, n_jobs):
-    """Kill the program ten times at moments that vary, let it finish, and compare."""
+    """Kill ``invarlearn reproduce`` ten times at moments that vary, let it finish, and compare."""
     assert start(tmp_path / "calm", 1).wait() == 0
     kills, rng = 0, random.Random(0)
     path = tmp_path / "rough" / "toy" / "results.jsonl"
@@ -141,6 +149,36 @@ def test_a_killed_run_leaves_no_one_computing(tmp_path):
     assert log.read_text() == started
 
 
+def count_threads(shade, size, pause, seed):
+    info = threadpool_info()
+    return {"accuracy": float(max((pool["num_threads"] for pool in info), default=1))}
+
+
+def test_a_cell_uses_one_thread_of_linear_algebra(tmp_path):
+    records = run_experiment(replace(TOY, run=count_threads), "quick", tmp_path)
+    assert {record["result"]["accuracy"] for record in records} == {1.0}
+
+
+def test_another_revision_is_run_anew(tmp_path):
+    run_experiment(TOY, "quick", tmp_path)
+    run_experiment(replace(TOY, revision=2), "quick", tmp_path)
+    assert len(results(tmp_path)) == 16
+
+
+def shades(shade, version, pause, seed):
+    return {"accuracy": float(len(version))}
+
+
+def test_axes_may_have_any_name_but_only_values_that_json_keeps(tmp_path):
+    axes = {"shade": ["dark", "light"], "version": ["a", "bb"]}
+    options = {"varies": axes, "quick": {}, "x": "version", "published": {}}
+    experiment = replace(TOY, run=shades, **options)
+    records = run_experiment(experiment, "quick", tmp_path)
+    assert [row["mean"] for row in summarise(experiment, "quick", records)] == [1, 2, 1, 2]
+    with pytest.raises(ValueError, match="which JSON keeps"):
+        replace(TOY, varies={**axes, "version": [(7,), (7, 3)]}, quick={})
+
+
 def test_the_table_compares_with_the_paper(tmp_path):
     records = run_experiment(TOY, "quick", tmp_path)
     rows = summarise(TOY, "quick", records)
@@ -167,7 +205,7 @@ def test_the_table_compares_with_the_paper(tmp_path):
 def test_declarations_are_consistent(experiment):
     for size in ("quick", "full"):
         runs = experiment.runs(size)
-        assert len({key_of(run) for run in runs}) == len(runs)
+        assert len({experiment.key(run) for run in runs}) == len(runs)
         cells = {tuple(cell.values()) for cell in experiment.cells(size)}
         assert {experiment.x, experiment.lines} <= set(experiment.varies)
     assert set(experiment.published) <= cells, "the paper has numbers for cells that are not run"

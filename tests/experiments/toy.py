@@ -1,16 +1,14 @@
-"""A small experiment whose runs take a moment, for tests of the harness; also a program.
+"""A small experiment whose runs take a moment, for tests of the harness.
 
-python toy.py OUT N_JOBS runs it.
+Run as a program, it is ``invarlearn`` with this experiment added.
 """
 
 import os
-import sys
 import time
-from pathlib import Path
 
 import numpy as np
 
-from invarlearn.experiments import Experiment, run_experiment, write_report
+from invarlearn.experiments import EXPERIMENTS, Experiment
 
 
 def run(shade, size, pause, seed):
@@ -41,5 +39,7 @@ if __name__ == "__main__":
     # under its own name, so that worker processes can import it
     from toy import TOY as IMPORTED
 
-    records = run_experiment(IMPORTED, "full", sys.argv[1], int(sys.argv[2]))
-    write_report(IMPORTED, "full", records, Path(sys.argv[1]) / "toy")
+    from invarlearn.cli import main
+
+    EXPERIMENTS["toy"] = IMPORTED
+    main()

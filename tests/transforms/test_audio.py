@@ -83,3 +83,46 @@ def test_wrong_settings_get_clear_errors():
 @parametrize_with_checks([LogSpectrogram()])
 def test_log_spectrogram_is_a_scikit_learn_transformer(estimator, check):
     check(estimator)
+
+
+@pytest.mark.parametrize(("frequency", "share"), [(120, 0.5), (200, 0.35), (400, 0.35)])
+def test_another_pitch_is_a_shift_for_low_voices_too(frequency, share):
+    clips = [tone(frequency), tone(frequency * 2 ** (3 / 12))]
+    X = LogSpectrogram().fit_transform(clips)
+    higher = PitchShift(300, n_steps=3, shape=(64, 32)).orbit(X[:1])[0, 2]
+    assert np.linalg.norm(X[1] - higher) < share * np.linalg.norm(X[1] - X[0])
+
+
+def test_a_stretch_leaves_the_first_frame():
+    X = np.ones((1, 8))
+    orbit = TimeStretch((0.5, 2.0), shape=(1, 8)).orbit(X)[0]
+    np.testing.assert_allclose(orbit[:, 0], 1)
+    np.testing.assert_allclose(orbit[2], 1)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"dynamic_range": 0},
+        {"fmin": 0},
+        {"duration": -1},
+        {"window": 0},
+        {"n_bins": 2.5},
+        {"n_frames": 0},
+        {"bins_per_octave": 0},
+        {"sample_rate": "8k"},
+    ],
+    ids=str,
+)
+def test_settings_are_checked(wrong):
+    with pytest.raises((TypeError, ValueError), match=next(iter(wrong))):
+        LogSpectrogram(**wrong).fit([tone(300)])
+
+
+def test_clips_of_one_length_may_come_as_an_array():
+    clips = [tone(300), tone(400)]
+    listed = LogSpectrogram().fit_transform(clips)
+    objects = np.empty(2, dtype=object)
+    objects[:] = clips
+    np.testing.assert_array_equal(LogSpectrogram().fit_transform(objects), listed)
+    np.testing.assert_array_equal(LogSpectrogram().fit_transform(np.array(clips)), listed)

@@ -128,8 +128,8 @@ def test_random_elements_keep_to_the_budget_and_the_range():
 @pytest.mark.parametrize(
     ("family", "message"),
     [
-        (FeatureScaling(1.5, 2), "have 1 between them"),
-        (FeatureScaling(0.5, np.inf), "finite"),
+        (FeatureScaling(1.5, 2), "low=1.5 must be a number, at most 1"),
+        (FeatureScaling(0.5, np.inf), "high=inf"),
         (FeatureScaling(budget=-1), "budget=-1"),
         (FeatureDropping(budget=1.5), "budget=1.5"),
     ],
@@ -144,3 +144,50 @@ def test_wrong_lengths_get_clear_errors():
         FeatureDropping().worst_case(np.ones((1, 2)), np.ones(3))
     with pytest.raises(ValueError, match=r"sign has shape \(2,\)"):
         FeatureDropping().worst_case(np.ones((1, 2)), np.ones(2), [1, 1])
+
+
+def by_sorting(x, b, low, high, budget):
+    parts = b * x
+    gains = np.maximum(parts * (1 - high), parts * (1 - low))
+    return parts.sum() - np.sort(gains)[::-1][:budget].clip(0).sum()
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    size=st.integers(1, 700),
+    budget=st.sampled_from([1, 2, 9, 15, 16, 17, 40, 200, 1000]),
+    decimals=st.integers(0, 3),
+    seed=st.integers(0, 2**16),
+)
+def test_long_rows_agree_with_sorting(size, budget, decimals, seed):
+    """Few decimals make many ties; long rows overflow the list of candidates."""
+    rng = np.random.RandomState(seed)
+    x, w = rng.rand(size).round(decimals), rng.randn(size).round(decimals)
+    rows, scores = FeatureScaling(0.5, 8, budget).worst_case(x[None], w)
+    truth = by_sorting(x, w, 0.5, 8, budget)
+    assert scores[0] == pytest.approx(truth, abs=1e-9 * size)
+    assert rows[0] @ w == pytest.approx(truth, abs=1e-9 * size)
+    assert (rows[0] != x).sum() <= budget
+
+
+def test_random_elements_keep_sparse_rows_sparse():
+    X = sparse.random(20, 50, 0.3, format="csr", random_state=0)
+    for family in (FeatureScaling(0.5, 3, 4), FeatureDropping(4)):
+        element = family.sample(3, random_state=0)[1]
+        moved = element(X)
+        assert sparse.issparse(moved)
+        np.testing.assert_allclose(moved.toarray(), element(X.toarray()))
+        assert 0 < (moved != X).nnz <= 80
+    with pytest.raises(TypeError, match=r"[Ss]parse"):
+        FeatureScaling().sample(3, random_state=0)(X)
+
+
+def test_tangents_are_the_scaling_of_one_feature_at_a_time():
+    X = np.random.RandomState(0).rand(3, 5)
+    t = 1e-6
+    for j in range(5):
+        factor = np.ones(5)
+        factor[j] += t
+        np.testing.assert_allclose(
+            (X * factor - X) / t, FeatureScaling().tangents(X)[:, j], atol=1e-8
+        )

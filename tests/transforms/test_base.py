@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.stats import chisquare, kstest
 from sklearn import config_context
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
@@ -11,11 +12,18 @@ from invarlearn.transforms import (
     Custom,
     CyclicShift,
     FeatureScaling,
+    Hyperbolic,
     Identity,
     Permutation,
+    PitchShift,
+    PolarRotation,
+    Product,
     Reflection,
     Rotation,
+    Scaling,
     Shear,
+    Thickness,
+    TimeStretch,
     Translation,
 )
 
@@ -37,7 +45,6 @@ def test_streaming_needs_memory_for_a_block_only():
     X = np.random.RandomState(0).rand(400, 784).astype(np.float32)
     family = Translation(3) * Rotation(15, n_steps=5)
     whole = 400 * family.n_elements * 784 * 4
-    family.orbit(X[:1])
     tracemalloc.start()
     total = 0.0
     for _, _, block in family.iter_orbit(X, max_bytes=2**22):
@@ -149,13 +156,159 @@ def test_random_elements_make_a_family():
 
 
 def test_unlistable_families_say_what_to_use():
-    with pytest.raises(ValueError, match="use worst_case"):
+    with pytest.raises(ValueError, match="sample\\(k\\) draws some"):
         FeatureScaling().orbit(np.ones((1, 3)))
     assert (FeatureScaling(shape=16) * Translation(1)).n_elements == np.inf
-    with pytest.raises(ValueError, match="k=0"):
+    with pytest.raises(ValueError, match="k=0 must be a whole number, at least 1"):
         Translation(1).sample(0)
 
 
 def test_families_combine_with_families_only():
     with pytest.raises(TypeError):
         Translation(1) * 3
+
+
+def generator_coordinates(family, k, n_features=441):
+    """The coordinates of random elements of a one-parameter affine family, from its matrices."""
+    from scipy.linalg import logm
+
+    matrices = family._drawn(k, np.random.RandomState(0), n_features).matrices
+    field = family._generators((21, 21, 1))[0]
+    return np.array([np.sum(np.real(logm(m)) * field) / np.sum(field**2) for m in matrices])
+
+
+@pytest.mark.parametrize(
+    ("family", "limit"),
+    [
+        (Rotation(30), np.radians(30)),
+        (Rotation(30, n_steps=1), np.radians(30)),
+        (Scaling(1.5), np.log(1.5)),
+        (Scaling(1.5, n_steps=1), np.log(1.5)),
+        (Shear(0.4, axis=0), 0.4),
+        (Hyperbolic(0.3, diagonal=True), 0.3),
+        (PitchShift(300), 3.0),
+    ],
+    ids=repr,
+)
+def test_ranges_are_drawn_from_uniformly(family, limit):
+    drawn = generator_coordinates(family, 400)
+    assert np.abs(drawn).max() <= limit * (1 + 1e-6)
+    # Kolmogorov-Smirnov against the uniform law on the whole range
+    assert kstest(drawn, "uniform", args=(-limit, 2 * limit)).pvalue > 0.001
+
+
+def test_shifts_stretches_and_strokes_are_drawn_from_uniformly():
+    shifts = Translation(2)._drawn(400, np.random.RandomState(0), 441).matrices[:, :2, 2]
+    for axis in (0, 1):
+        assert kstest(shifts[:, axis], "uniform", args=(-2, 4)).pvalue > 0.001
+    assert abs(np.corrcoef(shifts.T)[0, 1]) < 0.2
+    stretch = TimeStretch((0.8, 1.25))._drawn(400, np.random.RandomState(0), 441).matrices[:, 1, 1]
+    low = np.log(0.8)
+    assert kstest(np.log(stretch), "uniform", args=(low, np.log(1.25) - low)).pvalue > 0.001
+    X = np.random.RandomState(0).rand(1, 441)
+    family = Thickness(0.5)
+    amounts = (family.sample(400, 0)(X)[0] - X) @ family.tangents(X)[0, 0]
+    amounts /= (family.tangents(X)[0, 0] ** 2).sum()
+    assert kstest(amounts, "uniform", args=(-0.5, 1)).pvalue > 0.001
+
+
+@pytest.mark.parametrize(
+    "family",
+    [
+        CyclicShift(),
+        Permutation(block=4),
+        Translation(None, wrap=True),
+        Reflection(0),
+        Rotation(180, n_steps=4),
+        PolarRotation(),
+    ],
+    ids=repr,
+)
+def test_groups_are_drawn_from_uniformly(family):
+    X = np.random.RandomState(0).rand(1, 16)
+    orbit = {row.tobytes(): i for i, row in enumerate(family.orbit(X)[0])}
+    drawn = family.sample(2000, random_state=0)(X)[0]
+    counts = np.bincount([orbit[row.tobytes()] for row in drawn], minlength=len(orbit))
+    assert chisquare(counts).pvalue > 0.001
+
+
+def test_fresh_randomness_does_not_touch_the_global_generator():
+    X = np.random.RandomState(0).rand(1, 16)
+    np.random.seed(0)
+    first = Rotation(30).sample(3)(X)
+    np.random.seed(0)
+    second = Rotation(30).sample(3)(X)
+    assert not np.array_equal(first, second)
+
+
+def test_elements_can_be_sliced():
+    X = np.random.RandomState(0).rand(2, 16)
+    elements = Rotation(30).sample(5, random_state=0)
+    np.testing.assert_allclose(elements[1:3][1](X), elements(X)[:, 2])
+    np.testing.assert_allclose(elements[-1](X), elements(X)[:, 4])
+
+
+def test_a_very_large_orbit_is_refused_before_it_is_listed():
+    X = np.zeros((1, 784))
+    with pytest.raises(MemoryError, match="iter_orbit"):
+        Translation(1000).orbit(X)
+    assert Translation(5000).n_elements == 10001**2
+    with pytest.raises(MemoryError, match="iter_orbit"):
+        Permutation(max_elements=10**7).orbit(X)
+    with pytest.raises(MemoryError, match="support_only"):
+        VirtualSVC(Translation(300)).fit(np.zeros((2, 784)), [0, 1])
+
+
+def test_equal_parts_can_be_replaced_one_by_one():
+    turn = Rotation(10)
+    family = (turn * turn).set_params(**{"rotation-1": Shear(0.1)})
+    assert repr(family) == "Shear(amount=0.1) * Rotation(degrees=10)"
+
+
+def test_parts_of_one_domain_must_have_one_shape():
+    with pytest.raises(ValueError, match="different shapes"):
+        (Translation(1, shape=(4, 16)) * Rotation(10, shape=(8, 8))).orbit(np.ones((1, 64)))
+
+
+def test_a_mistyped_parameter_names_the_parts():
+    with pytest.raises(ValueError, match=r"its parts are translation, rotation"):
+        (Translation(1) * Rotation(10)).set_params(radius=3)
+
+
+def test_numpy_numbers_read_back():
+    family = Translation(np.int64(2)) * TimeStretch(np.array([0.5, 2.0]))
+    assert repr(family) == "Translation(radius=2) * TimeStretch(factors=[0.5, 2.0])"
+
+
+unseeded = Permutation(max_elements=2, random_state=None)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: Translation("1").n_elements, "radius='1' must be a number"),
+        (lambda: Rotation("a").n_elements, "degrees='a' must be a number"),
+        (lambda: Rotation(15, n_steps="3").n_elements, "n_steps='3' must be a whole number"),
+        (lambda: Scaling(None).n_elements, "factor=None"),
+        (lambda: Permutation(block="a", shape=4).n_elements, "block='a'"),
+        (lambda: unseeded.orbit(np.ones((1, 4))), "random_state=None"),
+        (lambda: Translation(1, shape="8x8").n_elements, "shape='8x8'"),
+        (lambda: Translation(1, shape=(-8, -8)).n_elements, "positive whole number"),
+        (lambda: Translation(0.5).n_elements, "nothing would move"),
+        (lambda: Custom(np.fliplr).orbit(np.ones((1, 4))), "must be a list of callables"),
+        (lambda: Product([]).orbit(np.ones((1, 4))), "must be a list of families"),
+        (lambda: Rotation(1).tangents(np.ones((1, 4)), smoothing=-1), "smoothing=-1"),
+    ],
+)
+def test_wrong_types_are_named(call, message):
+    with pytest.raises((TypeError, ValueError), match=message):
+        call()
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_scores_must_be_finite(bad):
+    for family in (Translation(1), FeatureScaling()):
+        with pytest.raises(ValueError, match="w contains"):
+            family.worst_case(np.ones((1, 4)), [bad, 1, 1, 1])
+        with pytest.raises(ValueError, match="sign contains"):
+            family.worst_case(np.ones((1, 4)), np.ones(4), [bad])

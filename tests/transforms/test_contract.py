@@ -100,6 +100,9 @@ def test_every_family_keeps_the_contract(family, rows):
         TimeStretch((0.5, 2.0), shape=(2, 32)),
         Translation(1, shape=(4, 16)) * Rotation(10),
         Rotation(10) | Shear(0.1, shape=(16, 4)),
+        Rotation(180, n_steps=4) * Translation(1, wrap=True, shape=(4, 16)),
+        Translation(1, shape=(1, 64)),
+        Translation(None, wrap=True, shape=(64, 1)),
     ],
     ids=repr,
 )
@@ -117,6 +120,10 @@ def test_every_public_family_is_listed():
         if isinstance(obj, type) and issubclass(obj, Family) and obj is not Family
     }
     assert public - listed <= {transforms.Product, transforms.Union}
+
+
+def _shift_by_one_of_256(X):
+    return np.roll(X, 1, axis=1)
 
 
 class _Broken(Custom):
@@ -148,6 +155,8 @@ class _Broken(Custom):
     def sample(self, k, random_state=None):
         if self.fault == "global":
             np.random.rand()
+        if self.fault == "sample":
+            return Custom([double]).sample(k, random_state)
         return super().sample(k, random_state)
 
     def worst_case(self, X, w, sign=None):
@@ -161,17 +170,28 @@ class _Broken(Custom):
         (_Broken("identity last", [double]), "not the identity"),
         (_Broken("float64", [double]), "dtype"),
         (_Broken("rows mixed", [double]), "depends on the other rows"),
-        (_Broken("tangents", [double]), "differ from differences"),
+        (_Broken("tangents", [double]), "differs from differences"),
         (_Broken("global", [double]), "global generator"),
         (_Broken("worst", [double, np.negative]), "does worse"),
-        (_Broken("", [double], is_unitary=True), "norms change"),
+        (_Broken("", [double], is_unitary=True), "listed elements change norms"),
         (_Broken("", [double], is_group=True), "leaves the orbit"),
+        (_Broken("sample", [np.fliplr], is_unitary=True), "random elements change norms"),
+        (_Broken("sample", [np.fliplr], is_group=True), "random elements are not in it"),
+        (_Broken("", [_shift_by_one_of_256], is_group=True), "leaves the orbit"),
+        ("translation", "is not a Family"),
     ],
 )
 def test_the_suite_finds_what_is_broken(family, message, rows):
     check_family(_Broken("", [double]), rows)
     with pytest.raises(AssertionError, match=message):
         check_family(family, rows)
+
+
+def test_the_suite_leaves_the_callers_rows_alone():
+    X = np.random.RandomState(0).rand(4, 64)
+    check_family(CyclicShift(), X)
+    X[0, 0] = 2.0
+    assert X[0, 0] == 2.0
 
 
 def test_the_suite_lends_out_rows_that_cannot_be_written(rows):

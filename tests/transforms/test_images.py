@@ -17,7 +17,7 @@ from invarlearn.transforms import (
     Translation,
     to_polar,
 )
-from invarlearn.transforms._actions import Affine, _affine_operator
+from invarlearn.transforms._actions import Affine, OperatorCache, _bytes_of, _operators
 
 
 @pytest.fixture
@@ -154,10 +154,32 @@ def test_three_parts_merge_the_affine_neighbours():
 def test_operators_are_built_once_for_a_shape(images):
     family = Rotation(17, n_steps=3)
     family.orbit(images.reshape(3, -1))
-    before = _affine_operator.cache_info()
+    before = _operators.built
     Rotation(17, n_steps=3).orbit(images.reshape(3, -1) ** 2)
-    after = _affine_operator.cache_info()
-    assert (after.misses, after.hits) == (before.misses, before.hits + 1)
+    assert _operators.built == before
+    family.orbit(images.reshape(3, -1).astype(np.float32))
+    assert _operators.built == before + 1
+
+
+def test_operators_of_a_large_family_are_built_once_a_pass():
+    family = Translation(6, wrap=True, shape=(32, 32)) * Rotation(10, n_steps=5, fill="wrap")
+    X = np.random.RandomState(0).rand(4, 1024)
+    pieces = -(-family.n_elements // family._listed(1024).piece(1024))
+    before = _operators.built
+    rows_seen = sum(len(block) for _, _, block in family.iter_orbit(X, max_bytes=2**20))
+    assert rows_seen > 4
+    assert 4 < pieces <= _operators.built - before <= 2 * pieces
+
+
+def test_the_operator_cache_is_bounded():
+    cache = OperatorCache(max_bytes=20_000)
+    for degrees in range(1, 20):
+        matrices = Rotation(degrees)._listed(81).matrices
+        key = (matrices.tobytes(), (9, 9), "zero", "<f8")
+        first = cache.get(key)
+        assert cache.get(key) is first
+        assert sum(map(_bytes_of, cache._kept.values())) <= 20_000
+    assert cache.built == 19
 
 
 def test_tangents_are_directions_of_the_orbit():
@@ -256,14 +278,14 @@ def test_affine_families_are_linear_and_never_exceed_the_range(angle, factor, se
         (Translation(None), "needs wrap=True"),
         (Translation(3, step=0), "step=0"),
         (Translation(5, wrap=True), "covers more than all 9"),
-        (Translation(1, step=0.5, wrap=True), "whole number"),
+        (Translation(1, step=0.5, wrap=True), "step=0.5 must be a whole number"),
         (Translation(1, fill="mirror"), "fill='mirror' is unknown"),
         (Rotation(200), "between 0 and 180"),
         (Rotation(20, n_steps=4), "n_steps=4 must be odd"),
         (Scaling(0.9), "at least 1"),
         (Shear(0.1, axis=2), "axis=2"),
         (Reflection(axis=2), "axis=2"),
-        (Shear(np.nan), "finite"),
+        (Shear(np.nan), "amount=nan must be a number, at least 0"),
         (Rotation(10, shape=(9, 8)), "72 features, but X has 81"),
         (Rotation(10, shape=81), r"shape=\(height, width\)"),
     ],
@@ -276,3 +298,27 @@ def test_wrong_parameters_get_clear_errors(family, message, images):
 def test_a_row_that_is_not_square_asks_for_a_shape():
     with pytest.raises(ValueError, match=r"80 features are not a square one: pass shape="):
         Rotation(10).orbit(np.ones((2, 80)))
+
+
+def test_reflections_merge_with_any_fill():
+    family = Rotation(10, fill="edge") * Reflection(1) * Shear(0.1, fill="edge")
+    action = family._listed(81)
+    assert isinstance(action, Affine)
+    assert action.fill == "edge"
+
+
+def test_thickness_adds_the_squared_gradient(images):
+    rows = images.reshape(3, -1)
+    orbit = Thickness(0.5, n_steps=5).orbit(rows)
+    smooth = ndimage.gaussian_filter(images, (0, 0.9, 0.9), mode="constant")
+    padded = np.pad(smooth, ((0, 0), (1, 1), (1, 1)))
+    down = (padded[:, 2:, 1:-1] - padded[:, :-2, 1:-1]) / 2
+    right = (padded[:, 1:-1, 2:] - padded[:, 1:-1, :-2]) / 2
+    expected = images + 0.25 * (down**2 + right**2)
+    np.testing.assert_allclose(orbit[:, 3].reshape(3, 9, 9), expected, atol=1e-12)
+
+
+def test_a_line_of_pixels_shifts_along_itself_only():
+    signal = np.arange(1.0, 6.0)[None]
+    orbit = Translation(1, shape=(1, 5)).orbit(signal)[0]
+    assert np.array_equal(orbit, [[1, 2, 3, 4, 5], [2, 3, 4, 5, 0], [0, 1, 2, 3, 4]])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 import typer
@@ -10,7 +11,6 @@ from invarlearn import __version__
 from invarlearn.cli.data import data_command
 from invarlearn.cli.demo import demo_command
 from invarlearn.cli.reproduce import reproduce_command
-from invarlearn.datasets import DataError
 
 app = typer.Typer(
     name="invarlearn",
@@ -44,8 +44,11 @@ def main() -> None:
     """Run the command line; expected errors end it with one line and exit code 1."""
     try:
         app()
-    except (DataError, RuntimeError, ValueError, MemoryError) as error:
+    except (OSError, RuntimeError, ValueError, MemoryError) as error:
+        if os.environ.get("INVARLEARN_DEBUG"):
+            raise
         typer.echo(f"invarlearn: error: {error}", err=True)
         for note in getattr(error, "__notes__", []):
             typer.echo(f"  {note}", err=True)
+        typer.echo("  (set INVARLEARN_DEBUG=1 for the traceback)", err=True)
         sys.exit(1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -13,39 +14,36 @@ def data_command(
     ] = None,
 ) -> None:
     """Show where the data files are and whether they are whole, or fetch some."""
-    import os
-    from pathlib import Path
-
     from invarlearn.cli._show import console, show_table
-    from invarlearn.datasets._files import SHA256, cache_folder, choose, locate
+    from invarlearn.datasets._files import SHA256, cache_folder, choose, data_folder, locate
 
     for name in names or []:
         path = locate(choose(name, list(SHA256), "data file"))
         console.print(f"{name}: whole, {path}", soft_wrap=True)
     if names:
         return
-    folders = {"INVARLEARN_DATA": os.environ.get("INVARLEARN_DATA"), "cache": cache_folder()}
+    folders = {"INVARLEARN_DATA": data_folder(), "cache": cache_folder()}
     rows = []
     for name in SHA256:
-        places = [(place, Path(folder) / name) for place, folder in folders.items() if folder]
+        places = [(place, folder / name) for place, folder in folders.items() if folder]
         found = next(((place, path) for place, path in places if path.exists()), None)
-        rows.append({"file": name, "found_in": found[0] if found else "", "state": _state(found)})
+        state = "not here" if found is None else _state(found[1])
+        rows.append({"file": name, "found_in": found[0] if found else "", "state": state})
     show_table(rows, "Data files")
-    if any(row["state"] != "whole" for row in rows):
+    states = {row["state"] for row in rows}
+    if "not here" in states:
         console.print(
-            "`invarlearn data NAME` downloads a missing file; "
+            "`invarlearn data FILE` downloads a missing file; "
             "INVARLEARN_DATA names a folder that has them"
         )
+    if "damaged" in states:
+        console.print("delete a damaged file, so that it is downloaded again, or copy it anew")
+        raise typer.Exit(1)
 
 
-def _state(found: tuple[str, object] | None) -> str:
-    from pathlib import Path
-
+def _state(path: Path) -> str:
     from invarlearn.datasets._files import SHA256, DataError, verify
 
-    if found is None:
-        return "not here"
-    path = Path(str(found[1]))
     try:
         verify(path, SHA256[path.name])
     except DataError:

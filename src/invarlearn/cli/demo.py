@@ -20,13 +20,14 @@ def demo_command(
 ) -> None:
     """Learn digits from 100 labels, with and without invariance: a table and a figure.
 
-    Uses the digits inside the package; takes about a minute.
+    Uses the digits inside the package; takes less than a minute on two cores.
     """
     import numpy as np
 
     from invarlearn.cli._show import console, progress_of, show_table
     from invarlearn.datasets import load_mnist_sample
 
+    out.mkdir(parents=True, exist_ok=True)  # before the work, so that it is not in vain
     digits = load_mnist_sample()
     methods = _methods()
     scores: dict[str, list[float]] = {name: [] for name in methods}
@@ -57,7 +58,6 @@ def demo_command(
     ]
     title = f"{N_LABELS} labelled digits, 2,000 test digits, mean ± sd of {N_DRAWS} draws"
     show_table(table, title, numbers=("accuracy_%", "gain", "seconds"))
-    out.mkdir(parents=True, exist_ok=True)
     path = out / "demo.png"
     _draw(scores, guesses, digits, path)
     console.print(f"figure: {path}", soft_wrap=True)
@@ -68,12 +68,11 @@ def _methods() -> dict[str, Any]:
     from sklearn.svm import SVC
 
     from invarlearn import TangentDistanceClassifier, VirtualSVC
-    from invarlearn.transforms import Rotation, Shear, Translation
+    from invarlearn.experiments.virtual_samples import FAMILY
 
-    family = Translation(1) * Rotation(15, n_steps=3) * Shear(0.2, n_steps=3)
     return {
         "SVC": lambda: SVC(C=10),
-        "VirtualSVC": lambda: VirtualSVC(family),
+        "VirtualSVC": lambda: VirtualSVC(FAMILY),
         "TangentDistanceClassifier": lambda: TangentDistanceClassifier(n_jobs=-1),
     }
 

@@ -50,17 +50,28 @@ def locate(name: str) -> Path:
     DataError
         If the file is damaged, or cannot be had.
     """
-    folder = os.environ.get("INVARLEARN_DATA")
-    if folder:
-        path = Path(folder).expanduser() / name
-        if path.exists():
-            verify(path, SHA256[name])
-            return path
+    folder = data_folder()
+    if folder is not None and (folder / name).exists():
+        verify(folder / name, SHA256[name])
+        return folder / name
     return download(name)
+
+
+def data_folder() -> Path | None:
+    """Give the folder that INVARLEARN_DATA names, if it names one."""
+    name = os.environ.get("INVARLEARN_DATA")
+    if not name:
+        return None
+    folder = Path(name).expanduser()
+    if not folder.is_dir():
+        raise DataError(f"INVARLEARN_DATA={name} is not a folder: correct the name, or unset it")
+    return folder
 
 
 def verify(path: Path, sha256: str) -> None:
     """Raise a DataError unless the file has this sha256."""
+    if not path.is_file():
+        raise DataError(f"{path} should be a file: move what is there out of the way")
     with open(path, "rb") as file:
         found = hashlib.file_digest(file, "sha256").hexdigest()
     if found != sha256:
@@ -96,7 +107,7 @@ def cache_folder() -> Path:
     """Give the folder of downloaded files: INVARLEARN_CACHE, or the system's cache."""
     import pooch
 
-    return Path(os.environ.get("INVARLEARN_CACHE") or pooch.os_cache("invarlearn"))
+    return Path(os.environ.get("INVARLEARN_CACHE") or pooch.os_cache("invarlearn")).expanduser()
 
 
 def load_arrays(path: Path) -> dict[str, NDArray]:

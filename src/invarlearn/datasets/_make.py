@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.datasets import make_moons
-from sklearn.utils import Bunch, check_random_state
+from sklearn.utils import Bunch
 
 from invarlearn.transforms import Translation
+from invarlearn.transforms._checks import check_generator
 
 
 def make_xperm(
@@ -40,7 +41,7 @@ def make_xperm(
     """
     if not 1 <= n_targets <= n_letters:
         raise ValueError(f"n_targets={n_targets} must lie between 1 and n_letters={n_letters}")
-    targets = np.sort(check_random_state(random_state).choice(n_letters, n_targets, replace=False))
+    targets = np.sort(check_generator(random_state).choice(n_letters, n_targets, replace=False))
     words = np.array(list(product(range(n_letters), repeat=length)))
     X = np.eye(n_letters, dtype=np.float32)[words].reshape(len(words), -1)
     y = (words[:, :, None] == targets).any(axis=1).all(axis=1).astype(int)
@@ -68,7 +69,7 @@ def make_two_moons(
     """
     if n_labeled < 2 or n_labeled % 2 or n_labeled > n_samples:
         raise ValueError(f"n_labeled={n_labeled} must be even, at least 2 and at most n_samples")
-    rng = check_random_state(random_state)
+    rng = check_generator(random_state)
     X, y = make_moons(n_samples, noise=noise, random_state=rng)
     half = [rng.choice(np.flatnonzero(y == c), n_labeled // 2, replace=False) for c in (0, 1)]
     labeled = np.concatenate(half)
@@ -166,4 +167,4 @@ def _placed(
     size = family.resolve_shape(X.shape[1])
     if len(size) != 2 or max(size) > canvas:
         raise ValueError(f"images of shape {size} do not fit on a canvas of {canvas} x {canvas}")
-    return X.reshape(-1, *size), check_random_state(random_state)
+    return X.reshape(-1, *size), check_generator(random_state)

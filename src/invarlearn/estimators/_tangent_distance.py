@@ -43,9 +43,10 @@ def two_sided(X: NDArray, basis_x: NDArray, Y: NDArray, basis_y: NDArray) -> NDA
 
 
 def _squared(X: NDArray, Y: NDArray) -> NDArray:
-    xx = np.einsum("nd,nd->n", X, X)
-    yy = np.einsum("md,md->m", Y, Y)
-    return xx[:, None] + yy - 2 * (X @ Y.T)
+    # in double precision: near rows have small differences of large squares
+    x, y = X.astype(float), Y.astype(float)
+    squared = (x**2).sum(axis=1)[:, None] + (y**2).sum(axis=1) - 2 * (x @ y.T)
+    return squared.astype(X.dtype)
 
 
 @njit(cache=True, nogil=True)

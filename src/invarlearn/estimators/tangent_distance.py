@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from math import isqrt
+
 import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -17,6 +20,7 @@ from invarlearn.transforms import (
     Thickness,
     Translation,
 )
+from invarlearn.transforms._checks import check_number
 
 # Products of bases are formed in blocks of about this size.
 BLOCK_BYTES = 64 * 2**20
@@ -32,10 +36,13 @@ class TangentDistanceClassifier(ClassifierMixin, BaseEstimator):
     Parameters
     ----------
     family : Family or None
-        Whose tangents to use. None: the seven of the original method for images (shifts in both
-        directions, rotation, scaling, two hyperbolic deformations, thickness).
+        Whose tangents to use; how far it goes (``radius``, ``degrees``...) plays no part, and a
+        family without tangents gives ordinary nearest neighbours. None: the seven of the original
+        method for images (shifts in both directions, rotation, scaling, two hyperbolic
+        deformations, thickness).
     sides : {1, 2}, default=2
-        1: tangents at the training rows only; 2: at both rows.
+        1: tangents at the training rows only; 2: at both rows. Use 1 if a tangent can be the
+        row itself (such as brightness), since all such planes meet in the origin.
     n_neighbors : int, default=1
     smoothing : float, optional
         Gaussian smoothing, in pixels, of rows and tangents. None: the family's own choice.
@@ -45,6 +52,8 @@ class TangentDistanceClassifier(ClassifierMixin, BaseEstimator):
     Attributes
     ----------
     classes_ : array of shape (n_classes,)
+    family_ : Family
+        The family whose tangents are used.
     n_features_in_ : int
 
     References
@@ -92,22 +101,29 @@ class TangentDistanceClassifier(ClassifierMixin, BaseEstimator):
             raise TypeError(
                 f"family={self.family!r} is not a Family: build one from invarlearn.transforms"
             )
+        self.family_ = self._default() if self.family is None else clone(self.family)
+        self.smoothing_ = self.smoothing
         self.classes_, self._labels = np.unique(y, return_inverse=True)
-        self._rows, self._basis = self._planes(X)
+        # distances do not change with the origin, but rounding does
+        self._origin = X.mean(axis=0, dtype=float)
+        rows, bases = zip(*map(self._plane, self._batches(X)), strict=True)
+        self._rows, self._basis = np.concatenate(rows), np.concatenate(bases)
         return self
 
     def predict(self, X: ArrayLike) -> NDArray:
         """Give the commonest class among the nearest training rows; ties go to the nearest."""
         _, neighbors = self.kneighbors(X)
         labels = self._labels[neighbors]
-        votes = (labels[:, :, None] == labels[:, None, :]).sum(axis=2)
+        votes = np.zeros((len(labels), len(self.classes_)), dtype=int)
+        np.add.at(votes, (np.arange(len(labels))[:, None], labels), 1)
         # argmax takes the first of equals, and the nearest neighbour comes first
-        return self.classes_[labels[np.arange(len(labels)), votes.argmax(axis=1)]]
+        nearest = np.take_along_axis(votes, labels, axis=1).argmax(axis=1)
+        return self.classes_[labels[np.arange(len(labels)), nearest]]
 
     def kneighbors(
         self, X: ArrayLike, n_neighbors: int | None = None
     ) -> tuple[NDArray, NDArray[np.intp]]:
-        """Give squared tangent distances to, and numbers of, the nearest training rows.
+        """Give the tangent distances to the nearest training rows, and their numbers.
 
         Returns
         -------
@@ -117,33 +133,37 @@ class TangentDistanceClassifier(ClassifierMixin, BaseEstimator):
         X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
         k = self.n_neighbors if n_neighbors is None else n_neighbors
         _check_neighbors(k, len(self._rows))
-        rows_each = max(1, BLOCK_BYTES // (8 * max(1, self._pair_size() * len(self._rows))))
-        starts = range(0, len(X), rows_each)
         blocks = Parallel(n_jobs=self.n_jobs, prefer="threads")(
-            delayed(self._nearest)(X[start : start + rows_each], k) for start in starts
+            delayed(self._nearest)(batch, k) for batch in self._batches(X)
         )
         return np.concatenate([d for d, _ in blocks]), np.concatenate([i for _, i in blocks])
 
     def _nearest(self, X: NDArray, k: int) -> tuple[NDArray, NDArray[np.intp]]:
-        distances = self._distances(X)
-        order = np.argsort(distances, axis=1, kind="stable")[:, :k]
-        return np.take_along_axis(distances, order, axis=1), order
+        squared = self._squared_distances(X)
+        order = np.argsort(squared, axis=1, kind="stable")[:, :k]
+        return np.sqrt(np.take_along_axis(squared, order, axis=1)), order
 
-    def _distances(self, X: NDArray) -> NDArray:
+    def _squared_distances(self, X: NDArray) -> NDArray:
         from invarlearn.estimators._tangent_distance import one_sided, two_sided
 
         if self.sides == 1:
-            smooth = self._family().smooth(X, self.smoothing)
-            return one_sided(smooth, self._rows, self._basis)
-        return two_sided(*self._planes(X), self._rows, self._basis)
+            return one_sided(self._smooth(X), self._rows, self._basis)
+        return two_sided(*self._plane(X), self._rows, self._basis)
 
-    def _pair_size(self) -> int:
-        """Give how many numbers a pair of rows needs while they are compared."""
-        return self._basis.shape[1] ** self.sides + 4
+    def _batches(self, X: NDArray) -> Iterator[NDArray]:
+        """Cut the rows so that tangents, and products with the training rows, fit in a block."""
+        k = self.family_.with_shape_of(X.shape[1]).n_directions
+        pairs = (k**self.sides + 4) * len(getattr(self, "_rows", ()))
+        size = max(1, BLOCK_BYTES // (8 * (pairs + 4 * max(k, 1) * X.shape[1])))
+        return (X[start : start + size] for start in range(0, len(X), size))
 
-    def _family(self) -> Family:
-        if self.family is not None:
-            return self.family
+    def _default(self) -> Family:
+        """Give the seven deformations of the original method."""
+        if isqrt(self.n_features_in_) ** 2 != self.n_features_in_:
+            raise ValueError(
+                f"family=None means square images, and {self.n_features_in_} features are not a "
+                "square one: pass a family with its shape, such as Translation(1, shape=...)"
+            )
         return (
             Translation(1)
             * Rotation(15)
@@ -153,11 +173,13 @@ class TangentDistanceClassifier(ClassifierMixin, BaseEstimator):
             * Thickness(1.0)
         )
 
-    def _planes(self, X: NDArray) -> tuple[NDArray, NDArray]:
+    def _smooth(self, X: NDArray) -> NDArray:
+        smooth = self.family_.smooth(X, self.smoothing_)
+        return (smooth - self._origin).astype(X.dtype)
+
+    def _plane(self, X: NDArray) -> tuple[NDArray, NDArray]:
         """Give the smooth rows and an orthonormal basis of their tangents, (n, k, d)."""
-        family = self._family()
-        tangents = family.tangents(X, self.smoothing)
-        return family.smooth(X, self.smoothing), orthonormal(tangents)
+        return self._smooth(X), orthonormal(self.family_.tangents(X, self.smoothing_))
 
 
 def orthonormal(tangents: NDArray) -> NDArray:
@@ -172,6 +194,9 @@ def orthonormal(tangents: NDArray) -> NDArray:
     array of shape (n, k, d)
     """
     exact = tangents.astype(float)
+    # of unit length first: what counts as no direction must not depend on units
+    norms = np.linalg.norm(exact, axis=2, keepdims=True)
+    exact /= np.where(norms > 0, norms, 1.0)
     gram = exact @ exact.transpose(0, 2, 1)
     values, vectors = np.linalg.eigh(gram)
     largest = values.max(axis=1, keepdims=True, initial=0)
@@ -182,7 +207,8 @@ def orthonormal(tangents: NDArray) -> NDArray:
 
 
 def _check_neighbors(k: int, n: int) -> None:
-    if not 1 <= k <= n:
+    check_number(k, "n_neighbors", low=1, whole=True)
+    if k > n:
         raise ValueError(
             f"n_neighbors={k} must lie between 1 and the number of training rows, n_samples = {n}"
         )

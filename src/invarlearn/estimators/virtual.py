@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.svm import SVC
+from sklearn.utils import check_array, compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from invarlearn.estimators._svm import class_decisions, pair_decisions, votes_of
 from invarlearn.transforms import Family, Identity
-from invarlearn.transforms.base import check_memory
+
+# Beyond so many virtual samples libsvm takes minutes: say so.
+MANY_VIRTUAL = 50_000
 
 
 class VirtualSVC(ClassifierMixin, BaseEstimator):
@@ -117,34 +121,39 @@ class VirtualSVC(ClassifierMixin, BaseEstimator):
                 f"family={family!r} is not a Family: build one from invarlearn.transforms"
             )
         if sample_weight is not None:
-            sample_weight = _check_sample_weight(sample_weight, X)
-            # libsvm drops rows of no weight, and numbers its support vectors without them
-            X, y, sample_weight = (a[sample_weight != 0] for a in (X, y, sample_weight))
+            X, y, sample_weight = _weighted(X, y, sample_weight)
         self.classes_ = np.unique(y)
         if len(self.classes_) < 2:
             raise ValueError(
-                f"y has one class only ({self.classes_[0]!r}): a classifier needs at least two"
+                f"y has one class only ({self.classes_[0]}): a classifier needs at least two"
             )
         self.gamma_ = self._gamma(X, sample_weight)
+        # of all samples, also where only some of them are transformed
+        weights = compute_class_weight(self.class_weight, classes=self.classes_, y=y)
+        self._class_weight = dict(zip(self.classes_.tolist(), weights, strict=True))
         if self.support_only:
             kept = self._svc().fit(X, y, sample_weight).support_
             X, y = X[kept], y[kept]
             sample_weight = None if sample_weight is None else sample_weight[kept]
-        virtual, repeats = self._virtual(family, X)
+        virtual = self._virtual(family, X)
+        repeats = len(virtual) // len(X)
         weights = None if sample_weight is None else np.repeat(sample_weight, repeats)
         self.n_virtual_ = len(virtual)
         self.svc_ = self._svc().fit(virtual, np.repeat(y, repeats), weights)
         self.n_iter_ = self.svc_.n_iter_
         return self
 
-    def _virtual(self, family: Family, X: NDArray) -> tuple[NDArray, int]:
+    def _virtual(self, family: Family, X: NDArray) -> NDArray:
         """Give the orbit as rows, in the double precision that libsvm wants."""
-        size = family.orbit(X[:1]).shape[1]
-        check_memory((len(X), size, X.shape[1]), float, "the virtual samples")
-        virtual = np.empty((len(X), size, X.shape[1]))
-        for rows, elements, block in family.iter_orbit(X):
-            virtual[rows, elements] = block
-        return virtual.reshape(-1, X.shape[1]), size
+        advice = "use a smaller family, or support_only=True"
+        orbit = family._whole_orbit(family._check(X), float, "the virtual samples", advice)
+        if orbit.shape[0] * orbit.shape[1] > MANY_VIRTUAL:
+            warnings.warn(
+                f"training on {orbit.shape[0] * orbit.shape[1]:,} virtual samples: time grows with "
+                f"their square; {advice} to have fewer",
+                stacklevel=3,
+            )
+        return orbit.reshape(-1, X.shape[1])
 
     def _svc(self) -> SVC:
         return SVC(
@@ -153,7 +162,7 @@ class VirtualSVC(ClassifierMixin, BaseEstimator):
             gamma=self.gamma_,
             degree=self.degree,
             coef0=self.coef0,
-            class_weight=self.class_weight,
+            class_weight=self._class_weight,
             tol=self.tol,
             cache_size=self.cache_size,
             max_iter=self.max_iter,
@@ -167,10 +176,8 @@ class VirtualSVC(ClassifierMixin, BaseEstimator):
         if not isinstance(self.gamma, str):
             return float(self.gamma)
         # weighted, so that a weight of two is the same as a sample that comes twice
-        weights = np.ones(len(X)) if sample_weight is None else sample_weight
-        mean = np.average(X.mean(axis=1, dtype=float), weights=weights)
-        square = np.average((X.astype(float) ** 2).mean(axis=1), weights=weights)
-        variance = square - mean**2
+        mean = np.average(X.mean(axis=1, dtype=float), weights=sample_weight)
+        variance = np.average(((X - mean) ** 2).mean(axis=1, dtype=float), weights=sample_weight)
         return 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
 
     def decision_function(self, X: ArrayLike) -> NDArray:
@@ -193,3 +200,22 @@ class VirtualSVC(ClassifierMixin, BaseEstimator):
     def _validated(self, X: ArrayLike) -> NDArray:
         check_is_fitted(self)
         return validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
+
+
+def _weighted(
+    X: NDArray, y: NDArray, sample_weight: ArrayLike
+) -> tuple[NDArray, NDArray, NDArray[np.float64]]:
+    """Give the samples that count, and their weights.
+
+    libsvm drops rows of no weight and numbers its support vectors without them.
+    """
+    weights = np.asarray(sample_weight, dtype=float)
+    if weights.ndim == 0:
+        weights = np.full(len(X), weights)
+    weights = check_array(weights, ensure_2d=False, input_name="sample_weight")
+    if weights.shape != (len(X),):
+        raise ValueError(f"sample_weight has shape {weights.shape}; it must be ({len(X)},)")
+    if (weights < 0).any() or not weights.any():
+        raise ValueError("sample_weight must not be negative, nor zero for every sample")
+    kept = weights > 0
+    return X[kept], y[kept], weights[kept]

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from typing import Any
+
+from invarlearn.experiments.store import key_of
 
 Cell = dict[str, Any]
 
@@ -42,6 +45,9 @@ class Experiment:
         The paper's numbers: keys are values of the axes, in the order of ``varies``.
     note : str
         What a reader must know to compare.
+    revision : int
+        To be raised when ``run`` changes in a way that its arguments do not show: results of
+        another revision are not used.
     """
 
     id: str
@@ -58,6 +64,16 @@ class Experiment:
     quick: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     published: Mapping[tuple[Any, ...], float] = field(default_factory=dict)
     note: str = ""
+    revision: int = 1
+
+    def __post_init__(self) -> None:
+        for size in ("quick", "full"):
+            for run in self.runs(size):
+                if json.loads(json.dumps(run)) != run:
+                    raise ValueError(
+                        f"experiment {self.id}: axes and settings must be numbers, strings or "
+                        f"lists, which JSON keeps as they are, not {run}"
+                    )
 
     def axes(self, size: str) -> dict[str, list[Any]]:
         """Give the axes and their values at a size, "quick" or "full"."""
@@ -68,6 +84,10 @@ class Experiment:
         """List all combinations of the axes."""
         axes = self.axes(size)
         return [dict(zip(axes, values, strict=True)) for values in product(*axes.values())]
+
+    def key(self, run: Cell) -> str:
+        """Name a run, for the file of results."""
+        return key_of(run, self.revision)
 
     def runs(self, size: str) -> list[Cell]:
         """List all cells with their seeds and settings: what ``run`` is called with.

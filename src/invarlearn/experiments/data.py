@@ -21,12 +21,17 @@ def _loaded(name: str) -> Bunch:
 def draw(
     name: str, n_labels: int, n_test: int, seed: int
 ) -> tuple[NDArray, NDArray, NDArray, NDArray]:
-    """Draw labelled training rows at random (not class-balanced), and the first test rows.
+    """Draw labelled training rows at random (not class-balanced), and test rows.
 
     Returns
     -------
     X_train, y_train, X_test, y_test
+        The test rows are all of them, or ``n_test`` drawn at random (the first ones of MNIST are
+        harder than the rest).
     """
     data = _loaded(name)
-    rows = np.random.RandomState(seed).choice(len(data.X_train), n_labels, replace=False)
-    return data.X_train[rows], data.y_train[rows], data.X_test[:n_test], data.y_test[:n_test]
+    rng = np.random.RandomState(seed)
+    rows = rng.choice(len(data.X_train), n_labels, replace=False)
+    size = len(data.X_test)
+    test = np.arange(size) if n_test >= size else rng.choice(size, n_test, replace=False)
+    return data.X_train[rows], data.y_train[rows], data.X_test[test], data.y_test[test]

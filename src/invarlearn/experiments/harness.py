@@ -14,7 +14,7 @@ from joblib import Parallel, delayed
 from threadpoolctl import threadpool_limits
 
 from invarlearn.experiments.base import Experiment
-from invarlearn.experiments.store import Store, key_of
+from invarlearn.experiments.store import Store
 
 # Called after each run with (done, total, seconds left or None).
 Progress = Callable[[int, int, float | None], None]
@@ -49,15 +49,15 @@ def run_experiment(
     store = Store(Path(out) / experiment.id / "results.jsonl")
     with store.writing():
         done = store.read()
-        todo = [run for run in runs if key_of(run) not in done]
+        todo = [run for run in runs if experiment.key(run) not in done]
         clock = _Clock(len(runs), len(runs) - len(todo), progress)
         parallel = Parallel(n_jobs=n_jobs, return_as="generator_unordered", batch_size=1)
         tasks = (delayed(_timed)(experiment.run, run, os.getpid()) for run in todo)
         for run, result, seconds in parallel(tasks):
-            store.append(run, result, seconds)
+            store.append(experiment.key(run), run, result, seconds)
             clock.tick()
     records = store.read()
-    return [records[key_of(run)] for run in runs]
+    return [records[experiment.key(run)] for run in runs]
 
 
 def _timed(

@@ -38,17 +38,18 @@ def summarise(experiment: Experiment, size: str, records: list[dict[str, Any]]) 
 
 
 def write_report(
-    experiment: Experiment, size: str, records: list[dict[str, Any]], folder: Path
+    experiment: Experiment, size: str, records: list[dict[str, Any]], folder: Path | str
 ) -> list[Path]:
     """Write the table (CSV and Markdown) and the figure; give their paths."""
     rows = summarise(experiment, size, records)
+    folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     table, text, figure = (folder / f"{size}.{kind}" for kind in ("csv", "md", "png"))
     with open(table, "w", newline="") as file:
         writer = csv.DictWriter(file, fieldnames=list(rows[0]))
         writer.writeheader()
         writer.writerows(rows)
-    text.write_text(markdown(experiment, size, rows))
+    text.write_text(markdown(experiment, size, rows), encoding="utf-8")
     draw(experiment, size, rows, figure)
     return [table, text, figure]
 
@@ -100,8 +101,12 @@ def draw(experiment: Experiment, size: str, rows: list[Row], path: Path) -> None
         _draw_panel(plot, experiment, axes, chosen)
         plot.set_title(", ".join(map(str, panel)) or experiment.title, fontsize=11)
     plots[0].set_ylabel(f"{experiment.metric} ({experiment.unit})")
-    handles, labels = plots[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside right upper", frameon=False)
+    legend: dict[str, Any] = {}
+    for plot in plots:
+        handles, labels = plot.get_legend_handles_labels()
+        legend |= dict(zip(labels, handles, strict=True))
+    shown = (list(legend.values()), list(legend))
+    figure.legend(*shown, loc="outside right upper", frameon=False)
     figure.savefig(path, dpi=150)
 
 
@@ -127,7 +132,8 @@ def _draw_panel(plot: Any, experiment: Experiment, axes: dict[str, list], rows: 
             color=colour,
             label=str(line),
         )
-        published = [(place[row[experiment.x]], row["paper"]) for row in chosen if row["paper"]]
+        compared = [row for row in chosen if row["paper"] is not None]
+        published = [(place[row[experiment.x]], row["paper"]) for row in compared]
         if published:
             plot.plot(
                 *zip(*published, strict=True),

@@ -54,17 +54,19 @@ class Store:
             _sync_folder(self.path.parent)
             yield
 
-    def append(self, run: dict[str, Any], result: dict[str, float], seconds: float) -> None:
+    def append(
+        self, key: str, run: dict[str, Any], result: dict[str, float], seconds: float
+    ) -> None:
         """Write one result and wait until it is on disk."""
-        record = {"key": key_of(run), "run": run, "result": result, "seconds": round(seconds, 3)}
+        record = {"key": key, "run": run, "result": result, "seconds": round(seconds, 3)}
         self._file.write(json.dumps(record, sort_keys=True).encode() + b"\n")
         self._file.flush()
         os.fsync(self._file.fileno())
 
 
-def key_of(run: dict[str, Any]) -> str:
-    """Name a run: the same arguments and the same version of the library have the same key."""
-    return json.dumps({**run, "version": __version__}, sort_keys=True)
+def key_of(run: dict[str, Any], revision: int = 1) -> str:
+    """Name a run: same arguments, revision of the experiment and version of the library."""
+    return json.dumps({"run": run, "revision": revision, "version": __version__}, sort_keys=True)
 
 
 def _lock(file: Any, path: Path) -> None:

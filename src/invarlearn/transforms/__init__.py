@@ -2,8 +2,10 @@
 
 from invarlearn.transforms.audio import LogSpectrogram, PitchShift, TimeStretch
 from invarlearn.transforms.bags import FeatureDropping, FeatureScaling
-from invarlearn.transforms.base import Elements, Family, Identity, Product, Union
+from invarlearn.transforms.base import Family, Identity
+from invarlearn.transforms.combine import Product, Union
 from invarlearn.transforms.custom import Custom
+from invarlearn.transforms.elements import Elements
 from invarlearn.transforms.images import (
     Hyperbolic,
     PolarRotation,

@@ -7,8 +7,10 @@ one (affine maps multiply their matrices, so that pixels are interpolated once).
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from functools import lru_cache
+from threading import Lock
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +18,10 @@ from numpy.typing import NDArray
 Rows = NDArray[np.floating]
 
 # An interpolation operator larger than this is built and applied in pieces.
-OPERATOR_BYTES = 32 * 2**20
+OPERATOR_BYTES = 8 * 2**20
+
+# Operators are kept for the next call, the most recent ones, up to this size in all.
+CACHE_BYTES = 64 * 2**20
 
 
 class Action:
@@ -28,6 +33,14 @@ class Action:
     def act(self, X: Rows, start: int, stop: int) -> Rows:
         """Apply the transformations ``start:stop`` to every row: (n, stop - start, d)."""
         raise NotImplementedError
+
+    def one(self, X: Any, i: int) -> Any:
+        """Apply transformation i to every row: (n, d)."""
+        return self.act(X, i, i + 1)[:, 0]
+
+    def piece(self, n_features: int) -> int:
+        """Say how many transformations it is best to apply at a time."""
+        return len(self)
 
     def merge(self, inner: Action, pairwise: bool) -> Action | None:
         """Give one action equal to self after ``inner``, or None if the kinds differ.
@@ -59,8 +72,8 @@ class Affine(Action):
     matrices : array of shape (k, 3, 3)
         Where a pixel goes: homogeneous maps of (row, column, 1), measured from the centre.
     grid : tuple (height, width, channels)
-    fill : {"zero", "edge", "wrap"}
-        What lies outside the grid.
+    fill : {"zero", "edge", "wrap", "any"}
+        What lies outside the grid; "any" if the maps never look there.
     """
 
     def __init__(self, matrices: NDArray[np.float64], grid: tuple[int, int, int], fill: str):
@@ -72,13 +85,20 @@ class Affine(Action):
         return len(self.matrices)
 
     def merge(self, inner: Action, pairwise: bool) -> Action | None:
-        if not (isinstance(inner, Affine) and (inner.grid, inner.fill) == (self.grid, self.fill)):
+        if not isinstance(inner, Affine) or inner.grid != self.grid:
+            return None
+        fills = {self.fill, inner.fill} - {"any"}
+        if len(fills) > 1:
             return None
         if pairwise:
             matrices = self.matrices @ inner.matrices
         else:
             matrices = (self.matrices[:, None] @ inner.matrices[None]).reshape(-1, 3, 3)
-        return Affine(matrices, self.grid, self.fill)
+        return Affine(matrices, self.grid, fills.pop() if fills else "any")
+
+    def piece(self, n_features: int) -> int:
+        # an operator has at most four entries of 12 bytes a pixel
+        return max(1, OPERATOR_BYTES // (self.grid[0] * self.grid[1] * 4 * 12))
 
     def act(self, X: Rows, start: int, stop: int) -> Rows:
         height, width, channels = self.grid
@@ -86,20 +106,49 @@ class Affine(Action):
         columns = np.ascontiguousarray(X.reshape(n, pixels, channels).transpose(1, 0, 2))
         columns = columns.reshape(pixels, n * channels)
         out = np.empty((n, stop - start, pixels, channels), dtype=X.dtype)
-        step = max(1, OPERATOR_BYTES // (pixels * 4 * 12))
+        step = self.piece(pixels)
         for lo in range(start, stop, step):
             hi = min(lo + step, stop)
             # rounded, so that equal maps reached by different products share one operator
             maps = np.ascontiguousarray(np.round(self.matrices[lo:hi], 12)) + 0.0
-            operator = _affine_operator(maps.tobytes(), (height, width), self.fill, X.dtype.str)
+            operator = _operators.get((maps.tobytes(), (height, width), self.fill, X.dtype.str))
             moved = (operator @ columns).reshape(hi - lo, pixels, n, channels)
             out[:, lo - start : hi - start] = moved.transpose(2, 0, 1, 3)
         return out.reshape(n, stop - start, pixels * channels)
 
 
-@lru_cache(maxsize=8)
+class OperatorCache:
+    """The operators used last, bounded by bytes; safe to share between threads."""
+
+    def __init__(self, max_bytes: int):
+        self.max_bytes = max_bytes
+        self.built = 0
+        self._kept: OrderedDict[Any, Any] = OrderedDict()
+        self._lock = Lock()
+
+    def get(self, key: tuple[bytes, tuple[int, int], str, str]) -> Any:
+        with self._lock:
+            if key in self._kept:
+                self._kept.move_to_end(key)
+                return self._kept[key]
+        operator = _affine_operator(*key)
+        with self._lock:
+            self.built += 1
+            self._kept[key] = operator
+            while sum(map(_bytes_of, self._kept.values())) > self.max_bytes:
+                self._kept.popitem(last=False)
+        return operator
+
+
+def _bytes_of(operator: Any) -> int:
+    return operator.data.nbytes + operator.indices.nbytes + operator.indptr.nbytes
+
+
+_operators = OperatorCache(CACHE_BYTES)
+
+
 def _affine_operator(maps: bytes, size: tuple[int, int], fill: str, dtype: str):  # type: ignore[no-untyped-def]
-    """Build the sparse (k * pixels, pixels) operator of k affine maps; kept for the next call."""
+    """Build the sparse (k * pixels, pixels) operator of k affine maps."""
     height, width = size
     matrices = np.frombuffer(maps).reshape(-1, 3, 3)
     centre = np.array([(height - 1) / 2, (width - 1) / 2])
@@ -174,6 +223,8 @@ class Gather(Action):
     def merge(self, inner: Action, pairwise: bool) -> Action | None:
         if not isinstance(inner, Gather):
             return None
+        if not pairwise and len(inner) * self.indices.nbytes > OPERATOR_BYTES:
+            return None  # rather one after the other than a list that large
         if pairwise:
             return Gather(np.take_along_axis(inner.indices, self.indices, axis=1))
         both = inner.indices[None, :, :].repeat(len(self), axis=0)
@@ -201,6 +252,9 @@ class Functions(Action):
                 )
             out[:, i] = moved
         return out
+
+    def one(self, X: Any, i: int) -> Any:
+        return self.functions[i](X.copy())
 
 
 class Composed(Action):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from invarlearn.transforms._actions import Rows
-from invarlearn.transforms.base import Shape
+from invarlearn.transforms._checks import Shape, check_number
 from invarlearn.transforms.grid import DOWN, AffineFamily, Grid, generator, steps
 
 
@@ -42,6 +42,7 @@ class PitchShift(AffineFamily):
     """
 
     domain = "spectrogram"
+    axes = "n_bins, n_frames"
 
     def __init__(
         self,
@@ -61,12 +62,13 @@ class PitchShift(AffineFamily):
         return DOWN[None]
 
     def _coordinates(self, grid: Grid | None) -> NDArray[np.float64]:
-        bins = steps(self.cents, self.n_steps, "cents") / 1200 * self.bins_per_octave
+        per_octave = check_number(self.bins_per_octave, "bins_per_octave", low=1)
+        bins = steps(self.cents, self.n_steps, "cents") / 1200 * per_octave
         return bins[:, None]
 
 
 class TimeStretch(AffineFamily):
-    """Faster and slower: a spectrogram is stretched along time from its beginning.
+    """Faster and slower: a spectrogram is stretched along time; its first frame stays.
 
     Parameters
     ----------
@@ -80,12 +82,13 @@ class TimeStretch(AffineFamily):
     Examples
     --------
     >>> TimeStretch((0.5, 2), shape=(1, 4)).orbit([[1.0, 1.0, 3.0, 3.0]])
-    array([[[1. , 1. , 3. , 3. ],
-            [1. , 3. , 0. , 0. ],
-            [0.75, 1. , 1. , 1.5 ]]])
+    array([[[1., 1., 3., 3.],
+            [1., 3., 0., 0.],
+            [1., 1., 1., 2.]]])
     """
 
     domain = "spectrogram"
+    axes = "n_bins, n_frames"
 
     def __init__(
         self,
@@ -98,8 +101,8 @@ class TimeStretch(AffineFamily):
         self.shape = shape
 
     def _generators(self, grid: Grid) -> NDArray[np.float64]:
-        # the left border of the first frame stays where it is
-        return generator((1, 1, 1.0), (1, 2, grid[1] / 2))[None]
+        # the first frame stays where it is
+        return generator((1, 1, 1.0), (1, 2, (grid[1] - 1) / 2))[None]
 
     def _coordinates(self, grid: Grid | None) -> NDArray[np.float64]:
         factors = np.asarray(self.factors, dtype=float)
@@ -131,8 +134,9 @@ class LogSpectrogram(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         :class:`TimeStretch` makes sense; "stretch": every clip fills all frames.
     duration : float, optional
         Seconds, with ``length="pad"``. None: the longest clip seen in ``fit``.
-    window : float, default=0.032
-        Seconds of sound in one frame.
+    window : float, default=0.064
+        Seconds of sound in one frame. The longer, the lower the voices whose pitch is resolved:
+        64 ms tell tones apart that differ by 60 Hz or so.
     dynamic_range : float, default=60
         Decibels below the loudest point that become 0.
 
@@ -160,7 +164,7 @@ class LogSpectrogram(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         n_frames: int = 32,
         length: str = "pad",
         duration: float | None = None,
-        window: float = 0.032,
+        window: float = 0.064,
         dynamic_range: float = 60,
     ):
         self.sample_rate = sample_rate
@@ -173,16 +177,15 @@ class LogSpectrogram(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         self.window = window
         self.dynamic_range = dynamic_range
 
-    def fit(self, X: Iterable[ArrayLike], y: object = None) -> LogSpectrogram:
+    def fit(self, X: Sequence[ArrayLike], y: object = None) -> LogSpectrogram:
         """Learn how long a row must be, and build the filters.
 
         Parameters
         ----------
         X : list of 1-D arrays, or array of shape (n_samples, n_points)
         """
+        self._check_parameters()
         clips = self._waveforms(X, reset=True)
-        if self.length not in ("pad", "stretch"):
-            raise ValueError(f"length={self.length!r} is unknown: choose 'pad' or 'stretch'")
         top = self.fmin * 2 ** ((self.n_bins - 1) / self.bins_per_octave)
         if top > self.sample_rate / 2:
             raise ValueError(
@@ -202,7 +205,18 @@ class LogSpectrogram(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         )
         return self
 
-    def transform(self, X: Iterable[ArrayLike]) -> Rows:
+    def _check_parameters(self) -> None:
+        positive = np.finfo(float).tiny
+        for name in ("n_bins", "n_frames"):
+            check_number(getattr(self, name), name, low=1, whole=True)
+        for name in ("sample_rate", "bins_per_octave", "fmin", "window", "dynamic_range"):
+            check_number(getattr(self, name), name, low=positive)
+        if self.duration is not None:
+            check_number(self.duration, "duration", low=positive)
+        if self.length not in ("pad", "stretch"):
+            raise ValueError(f"length={self.length!r} is unknown: choose 'pad' or 'stretch'")
+
+    def transform(self, X: Sequence[ArrayLike]) -> Rows:
         """Give the spectrograms as float32 rows: (n_samples, n_bins * n_frames)."""
         check_is_fitted(self)
         clips = self._waveforms(X, reset=False)
@@ -232,21 +246,25 @@ class LogSpectrogram(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
 
     def _waveforms(self, X: Any, reset: bool) -> list[NDArray[np.floating]]:
         """Check the clips: rows of an array, or a list of 1-D arrays of different lengths."""
-        ragged = isinstance(X, (list, tuple)) or getattr(X, "dtype", None) == np.dtype(object)
-        if ragged and len({np.shape(clip) for clip in X}) > 1:
-            clips = [np.asarray(clip) for clip in X]
-            for i, clip in enumerate(clips):
-                if clip.ndim != 1 or not len(clip):
-                    raise ValueError(
-                        f"waveform {i} has shape {clip.shape}: it must be a 1-D array of samples"
-                    )
-                check_array(clip[None], input_name=f"waveform {i}")
-            return [clip.astype(float) for clip in clips]
-        # Of equal length they are an ordinary array, and scikit-learn's rules hold; but clips of
-        # another length than in fit are no mistake when they come as a list.
-        if isinstance(X, (list, tuple)) and not reset:
-            return list(check_array(X, dtype=float, estimator=self))
-        return list(validate_data(self, X, dtype=float, reset=reset))
+        objects = isinstance(X, np.ndarray) and X.dtype == object and X.ndim == 1
+        if not isinstance(X, (list, tuple)) and not objects:
+            return list(validate_data(self, X, dtype=float, reset=reset))
+        if len(X) == 0 or np.ndim(X[0]) == 0:
+            raise ValueError(
+                "Expected 2D array or a list of waveforms, got 1D array or an empty list instead. "
+                "Reshape your data: a single waveform is a list of one"
+            )
+        # a list may hold clips of any length, whatever those in fit were
+        if reset and hasattr(self, "n_features_in_"):
+            del self.n_features_in_
+        clips = [np.asarray(clip) for clip in X]
+        for i, clip in enumerate(clips):
+            if clip.ndim != 1 or not len(clip):
+                raise ValueError(
+                    f"waveform {i} has shape {clip.shape}: it must be a 1-D array of samples"
+                )
+            check_array(clip[None], input_name=f"waveform {i}")
+        return [clip.astype(float) for clip in clips]
 
 
 def log_filters(

@@ -10,7 +10,8 @@ from scipy import sparse
 from sklearn.utils import check_array
 
 from invarlearn.transforms._actions import Action, Functions, Rows
-from invarlearn.transforms.base import Family, Shape, _check_score, check_memory
+from invarlearn.transforms._checks import Shape, check_memory, check_number, check_score
+from invarlearn.transforms.base import Family
 
 
 class FeatureScaling(Family):
@@ -38,6 +39,7 @@ class FeatureScaling(Family):
     """
 
     domain = "bag"
+    accepts_sparse = True
 
     def __init__(self, low: float = 0.5, high: float = 2.0, budget: int = 10, shape: Shape = None):
         self.low = low
@@ -46,15 +48,15 @@ class FeatureScaling(Family):
         self.shape = shape
 
     def _range(self) -> tuple[float, float, int]:
-        low, high, budget = float(self.low), float(self.high), self.budget
-        if not (np.isfinite(low) and np.isfinite(high) and low <= 1 <= high):
-            raise ValueError(f"low={low} and high={high} must be finite and have 1 between them")
-        if budget < 0 or budget != int(budget):
-            raise ValueError(f"budget={budget} must be a whole number of features, 0 or more")
-        return low, high, int(budget)
+        low = check_number(self.low, "low", high=1)
+        high = check_number(self.high, "high", low=1)
+        return low, high, int(check_number(self.budget, "budget", low=0, whole=True))
 
     @property
     def n_elements(self) -> float:
+        return np.inf
+
+    def _size(self, n_features: int) -> float:
         return np.inf
 
     @property
@@ -63,9 +65,7 @@ class FeatureScaling(Family):
         return self._known_features("n_directions")
 
     def _listed(self, n_features: int) -> Action:
-        raise ValueError(
-            f"the elements of {self!r} cannot be listed: use worst_case(X, w) or sample(k)"
-        )
+        raise ValueError(f"the elements of {self!r} cannot be listed; sample(k) draws some")
 
     def _drawn(self, k: int, rng: np.random.RandomState, n_features: int) -> Action:
         low, high, budget = self._range()
@@ -80,7 +80,7 @@ class FeatureScaling(Family):
         """Give one direction for each feature: (n_samples, n_features, n_features)."""
         X = self._check(X)
         n, d = X.shape
-        check_memory((n, d, d), X.dtype, "the tangents")
+        check_memory((n, d, d), X.dtype, "the tangents", "use fewer rows at a time")
         out = np.zeros((n, d, d), dtype=X.dtype)
         out[:, np.arange(d), np.arange(d)] = X
         return out
@@ -109,7 +109,7 @@ class FeatureScaling(Family):
 
         X = check_array(X, dtype=[np.float64, np.float32], accept_sparse="csr", estimator=self)
         self.resolve_shape(X.shape[1])
-        w, signs = _check_score(X, w, sign)
+        w, signs = check_score(X, w, sign)
         low, high, budget = self._range()
         budget = min(budget, X.shape[1])
         if sparse.issparse(X):
@@ -169,13 +169,16 @@ class _RandomScaling:
         self.budget = budget
         self.seed = seed
 
-    def __call__(self, X: Rows) -> Rows:
+    def __call__(self, X: Any) -> Any:
         rng = np.random.RandomState(self.seed)
-        d = X.shape[1]
-        rank: NDArray[np.intp] = rng.permutation(d)
-        factors: Rows = np.asarray(rng.uniform(self.low, self.high, size=d), dtype=X.dtype)
-        order = np.argsort(rank)
-        present = np.cumsum(X[:, order] != 0, axis=1)
-        chosen = np.empty(X.shape, dtype=bool)
-        chosen[:, order] = present <= self.budget
-        return np.where(chosen, X * factors, X)
+        rank: NDArray[np.intp] = rng.permutation(X.shape[1])
+        factors: Rows = np.asarray(rng.uniform(self.low, self.high, X.shape[1]), dtype=X.dtype)
+        rows = sparse.csr_matrix(X, copy=True)
+        rows.eliminate_zeros()
+        # the nonzeros of each row by rank, and of these the first few
+        row_of = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
+        order = np.lexsort((rank[rows.indices], row_of))
+        place = np.arange(rows.nnz) - rows.indptr[row_of]
+        chosen = order[place < self.budget]
+        rows.data[chosen] *= factors[rows.indices[chosen]]
+        return rows if sparse.issparse(X) else rows.toarray()

@@ -1,23 +1,30 @@
-"""What a family of transformations is, and how families combine."""
+"""What a family of transformations is."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from inspect import signature
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from sklearn import get_config
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, clone
-from sklearn.utils import check_array, check_random_state
+from sklearn.utils import check_array
 
-from invarlearn.transforms._actions import Action, Functions, Joined, Picked, Rows, compose
+from invarlearn.transforms._actions import Action, Functions, Rows
+from invarlearn.transforms._checks import (
+    Shape,
+    as_tuple,
+    check_generator,
+    check_memory,
+    check_number,
+    check_score,
+    matching_shape,
+)
+from invarlearn.transforms.elements import Elements
 
 # Streaming hands out blocks of about this size: large enough for BLAS, small enough for caches.
 BLOCK_BYTES = 16 * 2**20
-
-Shape = int | tuple[int, ...] | None
 
 
 class Family(BaseEstimator):
@@ -48,12 +55,17 @@ class Family(BaseEstimator):
     shape: Shape = None
     is_group: bool = False
     is_unitary: bool = False
+    accepts_sparse: bool = False
 
     # -- what a family provides ------------------------------------------------------------
 
     def _listed(self, n_features: int) -> Action:
         """Give all elements for rows of this length, the identity first."""
         raise NotImplementedError
+
+    def _size(self, n_features: int) -> float:
+        """Count the elements; families that may have very many do it without listing them."""
+        return len(self._listed(n_features))
 
     def _drawn(self, k: int, rng: np.random.RandomState, n_features: int) -> Action:
         """Give k random elements; by default uniformly from the listed ones."""
@@ -86,7 +98,7 @@ class Family(BaseEstimator):
     @property
     def n_elements(self) -> float:
         """How many elements the orbit lists."""
-        return len(self._listed(self._known_features("n_elements")))
+        return self._size(self._known_features("n_elements"))
 
     @property
     def n_directions(self) -> int:
@@ -102,7 +114,7 @@ class Family(BaseEstimator):
         """
         if self.shape is None:
             return (n_features,)
-        return _matching_shape(self, n_features)
+        return matching_shape(self.shape, n_features, type(self).__name__)
 
     # -- what follows from it --------------------------------------------------------------
 
@@ -122,17 +134,16 @@ class Family(BaseEstimator):
             ``orbit(X)[:, 0]`` is ``X``.
         """
         X = self._check(X)
-        action = self._listed(X.shape[1])
-        check_memory((len(X), len(action), X.shape[1]), X.dtype, "the orbit")
-        out = np.empty((len(X), len(action), X.shape[1]), dtype=X.dtype)
-        for rows, elements, block in _blocks(action, X, BLOCK_BYTES):
-            out[rows, elements] = block
-        return out
+        advice = "use fewer rows, or stream it with iter_orbit"
+        return self._whole_orbit(X, X.dtype, "the orbit", advice)
 
     def iter_orbit(
         self, X: ArrayLike, max_bytes: int | None = None
     ) -> Iterator[tuple[slice, slice, Rows]]:
         """Stream the orbit in blocks of at most ``max_bytes`` (at least one row and element).
+
+        All rows come for some elements, then all rows for the next, so that what an element needs
+        is built once.
 
         Yields
         ------
@@ -141,7 +152,9 @@ class Family(BaseEstimator):
         block : array of shape (rows, elements, n_features)
         """
         X = self._check(X)
-        yield from _blocks(self._listed(X.shape[1]), X, max_bytes or BLOCK_BYTES)
+        size = BLOCK_BYTES if max_bytes is None else check_number(max_bytes, "max_bytes", low=1)
+        self._orbit_shape(X)
+        yield from _blocks(self._listed(X.shape[1]), X, int(size))
 
     def tangents(self, X: ArrayLike, smoothing: float | None = None) -> Rows:
         """Give the directions in which rows move at the identity.
@@ -168,7 +181,8 @@ class Family(BaseEstimator):
     def sample(self, k: int, random_state: Any = None) -> Elements:
         """Draw k random elements.
 
-        Ranges are drawn from continuously (any angle up to ``degrees``), groups uniformly.
+        Ranges are drawn from continuously (any angle up to ``degrees``), groups uniformly; a
+        union picks one of its parts, and then an element of that.
 
         Parameters
         ----------
@@ -190,9 +204,8 @@ class Family(BaseEstimator):
         >>> shifts[0](np.arange(8.0).reshape(2, 4)).shape
         (2, 4)
         """
-        if k < 1:
-            raise ValueError(f"k={k}: at least one element must be drawn")
-        return Elements(self, int(k), check_random_state(random_state).randint(2**31 - 1))
+        k = int(check_number(k, "k", low=1, whole=True))
+        return Elements(self, k, check_generator(random_state).randint(2**31 - 1))
 
     def worst_case(
         self, X: ArrayLike, w: ArrayLike, sign: ArrayLike | None = None
@@ -215,7 +228,7 @@ class Family(BaseEstimator):
             ``sign * (rows @ w)``.
         """
         X = self._check(X)
-        w, signs = _check_score(X, w, sign)
+        w, signs = check_score(X, w, sign)
         best = np.full(len(X), np.inf, dtype=X.dtype)
         worst = X.copy()
         for rows, _, block in self.iter_orbit(X):
@@ -231,17 +244,25 @@ class Family(BaseEstimator):
         """Give a copy that knows the shape of a row."""
         return clone(self).set_params(shape=shape)
 
+    def with_shape_of(self, n_features: int) -> Family:
+        """Give a copy that knows the shape of rows with so many features, if this does not."""
+        return self if self.shape is not None else self.with_shape(self.resolve_shape(n_features))
+
     def __mul__(self, other: Family) -> Family:
-        return _combine(Product, self, other)
+        from invarlearn.transforms.combine import Product, combined
+
+        return combined(Product, self, other)
 
     def __or__(self, other: Family) -> Family:
-        return _combine(Union, self, other)
+        from invarlearn.transforms.combine import Union, combined
+
+        return combined(Union, self, other)
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
         # scikit-learn's own repr shortens long ones: they could not be read back
         defaults = signature(type(self).__init__).parameters
         shown = [
-            f"{name}={value!r}"
+            f"{name}={_plain(value)!r}"
             for name, value in self.get_params(deep=False).items()
             if not _same(value, defaults[name].default)
         ]
@@ -249,10 +270,30 @@ class Family(BaseEstimator):
 
     # -- helpers of subclasses -------------------------------------------------------------
 
-    def _check(self, X: ArrayLike) -> Rows:
-        X = check_array(X, dtype=[np.float64, np.float32], estimator=self)
+    def _check(self, X: Any, one_element: bool = False) -> Any:
+        """Validate rows; sparse ones only where one element acts on them and keeps them so."""
+        sparse = "csr" if one_element and self.accepts_sparse else False
+        X = check_array(X, dtype=[np.float64, np.float32], accept_sparse=sparse, estimator=self)
         self.resolve_shape(X.shape[1])
         return X
+
+    def _whole_orbit(self, X: Rows, dtype: Any, what: str, advice: str) -> Rows:
+        """Fill an array with the orbit, block by block, if it is not too large."""
+        shape = self._orbit_shape(X)
+        check_memory(shape, dtype, what, advice)
+        out = np.empty(shape, dtype=dtype)
+        for rows, elements, block in _blocks(self._listed(X.shape[1]), X, BLOCK_BYTES):
+            out[rows, elements] = block
+        return out
+
+    def _orbit_shape(self, X: Rows) -> tuple[int, int, int]:
+        size = self._size(X.shape[1])
+        if not np.isfinite(size):
+            raise ValueError(
+                f"the elements of {self!r} cannot be listed: family.sample(k) draws some, and "
+                "Custom(family.sample(k)) makes a listed family of them"
+            )
+        return (len(X), int(size), X.shape[1])
 
     def _known_features(self, what: str) -> int:
         if self.shape is None:
@@ -260,12 +301,19 @@ class Family(BaseEstimator):
                 f"{what} of {self!r} depends on the length of a row: "
                 "pass shape=, or ask family.with_shape(n_features)"
             )
-        return int(np.prod(self.shape))
+        return int(np.prod(as_tuple(self.shape)))
 
 
 class Identity(Family):
     """The family that changes nothing.
 
+    Parameters
+    ----------
+    shape : int or tuple, optional
+        Shape of a row.
+
+    Examples
+    --------
     >>> Identity().orbit([[1.0, 2.0]])
     array([[[1., 2.]]])
     """
@@ -284,240 +332,14 @@ class Identity(Family):
         return 1
 
 
-class Elements(Sequence):
-    """Random elements of a family: a sequence of functions of rows.
-
-    Drawn when first applied, since some families must know the length of a row; the same rows
-    always meet the same elements.
-    """
-
-    def __init__(self, family: Family, k: int, seed: int):
-        self.family = family
-        self.k = k
-        self.seed = seed
-        self._actions: dict[int, Action] = {}
-
-    def __len__(self) -> int:
-        return self.k
-
-    def __getitem__(self, i: int) -> Element:  # type: ignore[override]
-        return Element(self, range(self.k)[i])
-
-    def __repr__(self) -> str:
-        return f"<{self.k} random elements of {self.family!r}>"
-
-    def __call__(self, X: ArrayLike) -> Rows:
-        """Apply all to every row: (n_samples, k, n_features)."""
-        return self._apply(X, 0, self.k)
-
-    def _apply(self, X: ArrayLike, start: int, stop: int) -> Rows:
-        X = self.family._check(X)
-        check_memory((len(X), stop - start, X.shape[1]), X.dtype, "the transformed rows")
-        d = X.shape[1]
-        if d not in self._actions:
-            self._actions[d] = self.family._drawn(self.k, np.random.RandomState(self.seed), d)
-        return self._actions[d].act(X, start, stop)
-
-
-class Element:
-    """One random element of a family: a function of rows."""
-
-    def __init__(self, elements: Elements, i: int):
-        self.elements = elements
-        self.i = i
-
-    def __call__(self, X: ArrayLike) -> Rows:
-        return self.elements._apply(X, self.i, self.i + 1)[:, 0]
-
-    def __repr__(self) -> str:
-        return f"<element {self.i} of {self.elements!r}>"
-
-
-class _Combination(Family):
-    """What products and unions share: named parts whose parameters can be searched."""
-
-    sign = ""
-
-    def __init__(self, parts: list[Family]):
-        self.parts = parts
-
-    @property
-    def domain(self) -> str:  # type: ignore[override]
-        domains = {part.domain for part in self.parts} - {"rows"}
-        return domains.pop() if len(domains) == 1 else "rows"
-
-    @property
-    def shape(self) -> Shape:  # type: ignore[override]
-        """The shape that the parts agree on; parts without one take it over."""
-        shapes = {_as_tuple(part.shape) for part in self.parts if part.shape is not None}
-        if len({int(np.prod(shape)) for shape in shapes}) > 1:
-            raise ValueError(f"the parts of {self!r} have different shapes: {sorted(shapes)}")
-        return max(shapes, key=len) if shapes else None
-
-    @property
-    def is_unitary(self) -> bool:  # type: ignore[override]
-        return all(part.is_unitary for part in self.parts)
-
-    @property
-    def n_directions(self) -> int:
-        return sum(part.n_directions for part in self._bound())
-
-    def named_parts(self) -> dict[str, Family]:
-        """Name the parts as a scikit-learn pipeline would: ``translation``, ``rotation-2``..."""
-        names = [type(part).__name__.lower() for part in self.parts]
-        return {
-            name if names.count(name) == 1 else f"{name}-{names[: i + 1].count(name)}": part
-            for i, (name, part) in enumerate(zip(names, self.parts, strict=True))
-        }
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        params: dict[str, Any] = {"parts": self.parts}
-        if deep:
-            for name, part in self.named_parts().items():
-                params[name] = part
-                params |= {f"{name}__{key}": value for key, value in part.get_params().items()}
-        return params
-
-    def set_params(self, **params: Any) -> _Combination:
-        if "parts" in params:
-            self.parts = params.pop("parts")
-        named = self.named_parts()
-        for name in set(params) & set(named):
-            self.parts = [params[name] if part is named[name] else part for part in self.parts]
-        nested = {name: value for name, value in params.items() if name not in named}
-        super().set_params(**nested)
-        return self
-
-    def with_shape(self, shape: int | tuple[int, ...]) -> Family:
-        return type(self)([part.with_shape(shape) for part in self.parts])
-
-    def resolve_shape(self, n_features: int) -> tuple[int, ...]:
-        return max((part.resolve_shape(n_features) for part in self._bound()), key=len)
-
-    def smooth(self, X: ArrayLike, smoothing: float | None = None) -> Rows:
-        # the parts agree on how to smooth, but for those that do not smooth at all
-        part = max(self._bound(), key=lambda part: part.default_smoothing)
-        return part.smooth(self._check(X), smoothing)
-
-    @property
-    def default_smoothing(self) -> float:  # type: ignore[override]
-        return max(part.default_smoothing for part in self.parts)
-
-    def flow(self, X: ArrayLike, t: float, smoothing: float | None = None) -> Rows:
-        X = self._check(X)
-        return np.concatenate([part.flow(X, t, smoothing) for part in self._bound()], axis=1)
-
-    def tangents(self, X: ArrayLike, smoothing: float | None = None) -> Rows:
-        X = self._check(X)
-        return np.concatenate([part.tangents(X, smoothing) for part in self._bound()], axis=1)
-
-    def _bound(self) -> list[Family]:
-        """Give the parts, those without a shape having taken that of their siblings."""
-        shape = self.shape
-        if shape is None:
-            return self.parts
-        shaped = {part.domain for part in self.parts if part.shape is not None}
-        return [
-            part.with_shape(shape) if part.shape is None and part.domain in shaped else part
-            for part in self.parts
-        ]
-
-    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
-        shown = [
-            f"({part!r})" if isinstance(part, _Combination) else repr(part) for part in self.parts
-        ]
-        return f" {self.sign} ".join(shown)
-
-
-class Product(_Combination):
-    """All compositions: the last part acts first. Written ``a * b``.
-
-    Affine parts are composed as matrices, so that an image is interpolated once.
-
-    Parameters
-    ----------
-    parts : list of Family
-
-    Examples
-    --------
-    >>> from invarlearn.transforms import Rotation, Translation
-    >>> family = Translation(2) * Rotation(15, n_steps=3)
-    >>> family.n_elements
-    75
-    >>> sorted(family.get_params())[-3:]
-    ['translation__shape', 'translation__step', 'translation__wrap']
-    """
-
-    sign = "*"
-
-    @property
-    def n_elements(self) -> float:
-        sizes = [part.n_elements for part in self._bound()]
-        return np.inf if np.inf in sizes else int(np.prod(sizes))
-
-    def _listed(self, n_features: int) -> Action:
-        return self._fold([part._listed(n_features) for part in self._bound()], False)
-
-    def _drawn(self, k: int, rng: np.random.RandomState, n_features: int) -> Action:
-        return self._fold([part._drawn(k, rng, n_features) for part in self._bound()], True)
-
-    @staticmethod
-    def _fold(actions: list[Action], pairwise: bool) -> Action:
-        whole = actions[-1]
-        for action in reversed(actions[:-1]):
-            whole = compose(action, whole, pairwise)
-        return whole
-
-
-class Union(_Combination):
-    """The elements of every part, the identity once. Written ``a | b``.
-
-    Parameters
-    ----------
-    parts : list of Family
-
-    Examples
-    --------
-    >>> from invarlearn.transforms import Reflection, Rotation
-    >>> (Rotation(15, n_steps=3) | Reflection(axis=1)).n_elements
-    4
-    """
-
-    sign = "|"
-
-    @property
-    def n_elements(self) -> float:
-        sizes = [part.n_elements for part in self._bound()]
-        return np.inf if np.inf in sizes else int(sum(sizes)) - len(sizes) + 1
-
-    def _listed(self, n_features: int) -> Action:
-        return Joined([part._listed(n_features) for part in self._bound()])
-
-    def _drawn(self, k: int, rng: np.random.RandomState, n_features: int) -> Action:
-        drawn = [part._drawn(k, rng, n_features) for part in self._bound()]
-        return Picked(drawn, rng.randint(len(drawn), size=k))
-
-
-def check_memory(shape: tuple[int, ...], dtype: Any, what: str) -> None:
-    """Refuse an array larger than scikit-learn's ``working_memory``."""
-    needed = float(np.prod(shape, dtype=float)) * np.dtype(dtype).itemsize / 2**20
-    limit = get_config()["working_memory"]
-    if needed > limit:
-        raise MemoryError(
-            f"{what} ({' x '.join(map(str, shape))}) would take {needed:,.0f} MiB, more than the "
-            f"working memory of {limit:,.0f} MiB: use fewer rows or elements, stream it with "
-            "iter_orbit, or raise sklearn.set_config(working_memory=...)"
-        )
-
-
 def _blocks(action: Action, X: Rows, max_bytes: int) -> Iterator[tuple[slice, slice, Rows]]:
     cell = X.shape[1] * X.dtype.itemsize
-    n_elements = min(len(action), max(1, max_bytes // cell))
+    n_elements = min(len(action), action.piece(X.shape[1]), max(1, max_bytes // cell))
     n_rows = max(1, max_bytes // (cell * n_elements))
-    for first in range(0, len(X), n_rows):
-        rows = slice(first, min(first + n_rows, len(X)))
-        for start in range(0, len(action), n_elements):
-            elements = slice(start, min(start + n_elements, len(action)))
+    for start in range(0, len(action), n_elements):
+        elements = slice(start, min(start + n_elements, len(action)))
+        for first in range(0, len(X), n_rows):
+            rows = slice(first, min(first + n_rows, len(X)))
             yield rows, elements, action.act(X[rows], elements.start, elements.stop)
 
 
@@ -536,42 +358,9 @@ def _unchanged(X: Rows) -> Rows:
     return X
 
 
-def _combine(kind: type[_Combination], a: Family, b: Family) -> Family:
-    if not isinstance(b, Family):
-        return NotImplemented
-    parts: list[Family] = []
-    for side in (a, b):
-        if isinstance(side, kind):
-            parts += side.parts
-        elif not isinstance(side, Identity):
-            parts.append(side)
-    if len(parts) < 2:
-        return parts[0] if parts else a
-    return kind(parts)
-
-
-def _check_score(X: Any, w: ArrayLike, sign: ArrayLike | None) -> tuple[NDArray, NDArray]:
-    w = np.asarray(w, dtype=X.dtype)
-    if w.shape != (X.shape[1],):
-        raise ValueError(f"w has shape {w.shape}; for these rows it must be ({X.shape[1]},)")
-    signs = np.ones(X.shape[0], X.dtype) if sign is None else np.asarray(sign, dtype=X.dtype)
-    if signs.shape != (X.shape[0],):
-        raise ValueError(f"sign has shape {signs.shape}; it must be ({X.shape[0]},)")
-    return w, signs
-
-
-def _as_tuple(shape: Shape) -> tuple[int, ...]:
-    return (int(shape),) if isinstance(shape, (int, np.integer)) else tuple(shape or ())
-
-
-def _matching_shape(family: Family, n_features: int) -> tuple[int, ...]:
-    shape = _as_tuple(family.shape)
-    if np.prod(shape) != n_features:
-        raise ValueError(
-            f"{type(family).__name__} has shape={shape}, that is {int(np.prod(shape))} features, "
-            f"but X has {n_features}"
-        )
-    return shape
+def _plain(value: Any) -> Any:
+    """Give numpy's numbers and arrays as Python's, so that a repr reads back."""
+    return value.tolist() if isinstance(value, (np.ndarray, np.generic)) else value
 
 
 def _same(value: Any, default: Any) -> bool:

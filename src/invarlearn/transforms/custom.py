@@ -7,7 +7,8 @@ from collections.abc import Callable, Sequence
 from numpy.typing import ArrayLike
 
 from invarlearn.transforms._actions import Action, Functions, Rows
-from invarlearn.transforms.base import Family, Shape, _unchanged
+from invarlearn.transforms._checks import Shape
+from invarlearn.transforms.base import Family, _unchanged
 
 
 class Custom(Family):
@@ -56,9 +57,8 @@ class Custom(Family):
         return len(self.functions)
 
     def _listed(self, n_features: int) -> Action:
-        for function in self.functions:
-            if not callable(function):
-                raise TypeError(f"functions must hold callables; {function!r} is not one")
+        if not isinstance(self.functions, Sequence) or not all(map(callable, self.functions)):
+            raise TypeError(f"functions={self.functions!r} must be a list of callables")
         return Functions([_unchanged, *self.functions])
 
     def flow(self, X: ArrayLike, t: float, smoothing: float | None = None) -> Rows:

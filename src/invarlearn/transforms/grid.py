@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from invarlearn.transforms._actions import Action, Affine, Rows
-from invarlearn.transforms.base import Family, _matching_shape
+from invarlearn.transforms._checks import check_number, matching_shape
+from invarlearn.transforms.base import Family
 
 Grid = tuple[int, int, int]
 
@@ -38,6 +39,7 @@ class GridFamily(Family):
     """Families that act on a row as a grid of pixels."""
 
     domain = "image"
+    axes = "height, width"
     fill: str = "zero"
     default_smoothing = 0.9
 
@@ -46,14 +48,14 @@ class GridFamily(Family):
             side = isqrt(n_features)
             if side * side != n_features:
                 raise ValueError(
-                    f"{type(self).__name__} acts on images, and {n_features} features are not a "
-                    "square one: pass shape=(height, width) or (height, width, channels)"
+                    f"{type(self).__name__} acts on {self.domain}s, and {n_features} features are "
+                    f"not a square one: pass shape=({self.axes}) or ({self.axes}, channels)"
                 )
             return (side, side)
-        shape = _matching_shape(self, n_features)
+        shape = matching_shape(self.shape, n_features, type(self).__name__)
         if len(shape) not in (2, 3):
             raise ValueError(
-                f"{type(self).__name__} needs shape=(height, width) or (height, width, channels), "
+                f"{type(self).__name__} needs shape=({self.axes}) or ({self.axes}, channels), "
                 f"not {shape}"
             )
         return shape
@@ -73,7 +75,7 @@ class GridFamily(Family):
         return (shape[0], shape[1], shape[2] if len(shape) == 3 else 1)
 
     def _known_grid(self) -> Grid | None:
-        return None if self.shape is None else self._grid(int(np.prod(self.shape)))
+        return None if self.shape is None else self._grid(self._known_features("the grid"))
 
     def _outside(self) -> str:
         """Say what lies outside the grid: "zero", "edge" or "wrap"."""
@@ -82,7 +84,8 @@ class GridFamily(Family):
         return self.fill
 
     def _sigma(self, smoothing: float | None) -> float:
-        return self.default_smoothing if smoothing is None else float(smoothing)
+        sigma = self.default_smoothing if smoothing is None else smoothing
+        return check_number(sigma, "smoothing", low=0)
 
 
 class AffineFamily(GridFamily):
@@ -110,7 +113,13 @@ class AffineFamily(GridFamily):
 
     @property
     def n_elements(self) -> float:
-        return len(self._coordinates(self._known_grid()))
+        return self._count(self._known_grid())
+
+    def _size(self, n_features: int) -> float:
+        return self._count(self._grid(n_features))
+
+    def _count(self, grid: Grid | None) -> int:
+        return len(self._coordinates(grid))
 
     @property
     def n_directions(self) -> int:
@@ -125,10 +134,8 @@ class AffineFamily(GridFamily):
         return self._action(self._random_coordinates(k, rng, grid), grid)
 
     def _action(self, coordinates: NDArray[np.float64], grid: Grid) -> Action:
-        from scipy.linalg import expm
-
         exponents = np.tensordot(coordinates, self._generators(grid), axes=1)
-        return Affine(expm(exponents), grid, self._outside())
+        return Affine(exponential(exponents), grid, self._outside())
 
     def flow(self, X: ArrayLike, t: float, smoothing: float | None = None) -> Rows:
         X = self._check(X)
@@ -181,8 +188,9 @@ def cyclic_shifts(
     family: Family, radius: float | None, step: float, side: int | None
 ) -> NDArray[np.float64]:
     """List the shifts on a circle of ``side`` pixels, zero first: all, or up to ``radius``."""
-    if step < 1 or step != int(step):
-        raise ValueError(f"step={step} must be a whole number of pixels, since shifts wrap around")
+    check_number(step, "step", low=1, whole=True)
+    if side == 1:
+        return np.zeros(1)
     if radius is None:
         if side is None:
             raise ValueError(
@@ -201,14 +209,25 @@ def cyclic_shifts(
 
 def check_radius(radius: float, step: float) -> int:
     """Give how many steps fit into the radius, or say why it makes no sense."""
-    if not np.isfinite(radius) or radius < 0 or not step > 0:
-        raise ValueError(f"radius={radius} must be zero or more, and step={step} positive")
+    check_number(radius, "radius", low=0)
+    check_number(step, "step", low=np.finfo(float).tiny)
+    if 0 < radius < step:
+        raise ValueError(f"radius={radius} is less than step={step}: nothing would move")
     return int(radius / step + 1e-9)
 
 
 def divides(step: float, grid: Grid | None, axes: tuple[int, ...]) -> bool:
     """Tell whether all multiples of ``step`` are a subgroup of the shifts of the grid."""
     return step == 1 or (grid is not None and all(grid[axis] % step == 0 for axis in axes))
+
+
+def exponential(matrices: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Give exp of each matrix: of shifts and shears, whose square is zero, in one step."""
+    if not (matrices @ matrices).any():
+        return np.eye(3) + matrices
+    from scipy.linalg import expm
+
+    return expm(matrices)
 
 
 def velocity(field: NDArray[np.float64], grid: Grid) -> NDArray[np.float64]:
@@ -221,8 +240,6 @@ def velocity(field: NDArray[np.float64], grid: Grid) -> NDArray[np.float64]:
 
 def smoothed(images: Rows, sigma: float, fill: str) -> Rows:
     """Smooth (n, height, width, channels) by a Gaussian along the axes longer than one pixel."""
-    if sigma < 0:
-        raise ValueError(f"smoothing={sigma} must be zero or positive")
     sigmas = [0.0, *(sigma if size > 1 else 0.0 for size in images.shape[1:3]), 0.0]
     if not any(sigmas):
         return images
@@ -242,9 +259,8 @@ def gradients(images: Rows, sigma: float, fill: str) -> tuple[Rows, Rows]:
 
 def steps(limit: float, n_steps: int, name: str) -> NDArray[np.float64]:
     """Give n_steps evenly spaced numbers from -limit to limit, zero first."""
-    if not np.isfinite(limit) or limit < 0:
-        raise ValueError(f"{name}={limit} must be a finite number, zero or more")
-    if n_steps < 1 or n_steps % 2 == 0 or n_steps != int(n_steps):
+    check_number(limit, name, low=0)
+    if check_number(n_steps, "n_steps", low=1, whole=True) % 2 == 0:
         raise ValueError(f"n_steps={n_steps} must be odd, so that the identity is one of the steps")
     side = limit * np.arange(1, n_steps // 2 + 1) / max(n_steps // 2, 1)
     return np.concatenate([[0.0], -side[::-1], side])

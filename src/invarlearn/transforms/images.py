@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from invarlearn.transforms._actions import Action, Affine, Functions, Rows, bilinear_operator
-from invarlearn.transforms.base import Shape
+from invarlearn.transforms._checks import Shape, check_number
 from invarlearn.transforms.grid import (
     DOWN,
     RIGHT,
@@ -34,10 +34,11 @@ class Translation(AffineFamily):
     wrap : bool, default=False
         Whether what leaves on one side comes back on the other. Such shifts are exact
         permutations of the pixels, and a group if there are all of them.
-    fill : {"zero", "edge"}, default="zero"
-        What comes in from outside, without ``wrap``.
+    fill : {"zero", "edge", "wrap"}, default="zero"
+        What comes in from outside; "wrap" if ``wrap``.
     shape : tuple, optional
         Shape of a row: (height, width) or (height, width, channels). None: a square image.
+        Along an axis of one pixel nothing is shifted, so (1, length) is a signal.
 
     Examples
     --------
@@ -65,17 +66,23 @@ class Translation(AffineFamily):
     def _generators(self, grid: Grid) -> NDArray[np.float64]:
         return np.stack([DOWN, RIGHT])
 
-    def _coordinates(self, grid: Grid | None) -> NDArray[np.float64]:
+    def _shifts(self, side: int | None) -> NDArray[np.float64]:
+        """List the shifts along an axis, zero first; along a single line there are none."""
         if self.wrap:
-            sides = grid[:2] if grid else (None, None)
-            down, right = (cyclic_shifts(self, self.radius, self.step, side) for side in sides)
-        elif self.radius is None:
+            return cyclic_shifts(self, self.radius, self.step, side)
+        if self.radius is None:
             raise ValueError("radius=None, all shifts, needs wrap=True")
-        else:
-            count = check_radius(self.radius, self.step)
-            down = right = steps(count * self.step, 2 * count + 1, "radius")
+        count = check_radius(self.radius, self.step)
+        return np.zeros(1) if side == 1 else steps(count * self.step, 2 * count + 1, "radius")
+
+    def _coordinates(self, grid: Grid | None) -> NDArray[np.float64]:
+        down, right = (self._shifts(side) for side in (grid[:2] if grid else (None, None)))
         pairs = np.stack(np.meshgrid(down, right, indexing="ij"), axis=-1)
         return pairs.reshape(-1, 2)
+
+    def _count(self, grid: Grid | None) -> int:
+        down, right = (self._shifts(side) for side in (grid[:2] if grid else (None, None)))
+        return len(down) * len(right)
 
     def _random_coordinates(
         self, k: int, rng: np.random.RandomState, grid: Grid
@@ -115,7 +122,12 @@ class _OneParameter(AffineFamily):
         return self._generator()[None]
 
     def _coordinates(self, grid: Grid | None) -> NDArray[np.float64]:
-        return steps(self._limit(), self.n_steps, "the range")[:, None]
+        return steps(self._limit(), self.n_steps, "range")[:, None]
+
+    def _random_coordinates(
+        self, k: int, rng: np.random.RandomState, grid: Grid
+    ) -> NDArray[np.float64]:
+        return rng.uniform(-self._limit(), self._limit(), size=(k, 1))
 
 
 class Rotation(_OneParameter):
@@ -150,22 +162,22 @@ class Rotation(_OneParameter):
         return generator((0, 1, -1.0), (1, 0, 1.0))
 
     def _limit(self) -> float:
-        if not 0 <= self.degrees <= 180:
-            raise ValueError(f"degrees={self.degrees} must lie between 0 and 180")
-        return float(np.radians(self.degrees))
+        return float(np.radians(check_number(self.degrees, "degrees", low=0, high=180)))
 
     def _coordinates(self, grid: Grid | None) -> NDArray[np.float64]:
         limit = self._limit()
         if self.degrees < 180:
             return steps(limit, self.n_steps, "degrees")[:, None]
-        if self.n_steps < 1 or self.n_steps != int(self.n_steps):
-            raise ValueError(f"n_steps={self.n_steps} must be a positive whole number")
+        check_number(self.n_steps, "n_steps", low=1, whole=True)
         return np.linspace(0, 2 * np.pi, int(self.n_steps), endpoint=False)[:, None]
 
     def _random_coordinates(
         self, k: int, rng: np.random.RandomState, grid: Grid
     ) -> NDArray[np.float64]:
-        return rng.uniform(-self._limit(), self._limit(), size=(k, 1))
+        if not self._exact(grid):
+            return super()._random_coordinates(k, rng, grid)
+        listed = self._coordinates(grid)
+        return listed[rng.randint(len(listed), size=k)]
 
     @property
     def is_group(self) -> bool:  # type: ignore[override]
@@ -173,10 +185,12 @@ class Rotation(_OneParameter):
 
     @property
     def is_unitary(self) -> bool:  # type: ignore[override]
+        return self._exact(self._known_grid())
+
+    def _exact(self, grid: Grid | None) -> bool:
         """Quarter turns of a square image (half turns of any) are permutations of the pixels."""
-        grid = self._known_grid()
         exact = np.pi / 2 if grid is None or grid[0] == grid[1] else np.pi
-        turns = self._coordinates(grid) / exact
+        turns = np.append(self._coordinates(grid), self._limit()) / exact
         return bool(np.allclose(turns, np.round(turns), atol=1e-9))
 
 
@@ -206,11 +220,8 @@ class Scaling(_OneParameter):
         return generator((0, 0, 1.0), (1, 1, 1.0))
 
     def _limit(self) -> float:
-        if not self.factor >= 1:
-            raise ValueError(
-                f"factor={self.factor} must be at least 1: the inverse factors are included"
-            )
-        return float(np.log(self.factor))
+        # the inverse factors are included
+        return float(np.log(check_number(self.factor, "factor", low=1)))
 
 
 class Shear(_OneParameter):
@@ -248,7 +259,7 @@ class Shear(_OneParameter):
         return generator((axis, 1 - axis, 1.0))
 
     def _limit(self) -> float:
-        return self.amount
+        return check_number(self.amount, "amount", low=0)
 
 
 class Hyperbolic(_OneParameter):
@@ -289,7 +300,7 @@ class Hyperbolic(_OneParameter):
         return generator((0, 0, -1.0), (1, 1, 1.0))
 
     def _limit(self) -> float:
-        return self.amount
+        return check_number(self.amount, "amount", low=0)
 
 
 class Reflection(AffineFamily):
@@ -325,7 +336,7 @@ class Reflection(AffineFamily):
         mirror = np.eye(3)
         mirror[_check_axis(self.axis), _check_axis(self.axis)] = -1
         matrices = np.where(flipped[:, None, None], mirror, np.eye(3))
-        return Affine(matrices, grid, self._outside())
+        return Affine(matrices, grid, "any")
 
     def _listed(self, n_features: int) -> Action:
         return self._mirrored(np.array([False, True]), self._grid(n_features))
@@ -369,7 +380,8 @@ class Thickness(GridFamily):
         return self._thickened(steps(self.amount, self.n_steps, "amount"))
 
     def _drawn(self, k: int, rng: np.random.RandomState, n_features: int) -> Action:
-        return self._thickened(rng.uniform(-self.amount, self.amount, size=k))
+        amount = check_number(self.amount, "amount", low=0)
+        return self._thickened(rng.uniform(-amount, amount, size=k))
 
     def _thickened(self, amounts: NDArray[np.float64]) -> Action:
         return Functions([_Thicken(self, float(t)) for t in amounts])
@@ -418,6 +430,7 @@ class PolarRotation(CyclicFamily):
     """
 
     domain = "polar image"
+    axes = "annuli, sectors"
 
     def __init__(self, radius: int | None = None, step: int = 1, shape: Shape = None):
         self.radius = radius
@@ -451,8 +464,8 @@ def to_polar(X: ArrayLike, n_annuli: int = 14, n_sectors: int = 48, shape: Shape
     >>> to_polar(np.ones((2, 784)), n_annuli=10, n_sectors=36).shape
     (2, 360)
     """
-    if min(n_annuli, n_sectors) < 1:
-        raise ValueError(f"n_annuli={n_annuli} and n_sectors={n_sectors} must be at least 1")
+    check_number(n_annuli, "n_annuli", low=1, whole=True)
+    check_number(n_sectors, "n_sectors", low=1, whole=True)
     images = Translation(shape=shape)
     X = images._check(X)
     height, width, channels = images._grid(X.shape[1])
@@ -471,6 +484,6 @@ def to_polar(X: ArrayLike, n_annuli: int = 14, n_sectors: int = 48, shape: Shape
 
 
 def _check_axis(axis: int) -> int:
-    if axis not in (0, 1):
+    if axis not in (0, 1) or isinstance(axis, bool):
         raise ValueError(f"axis={axis!r} must be 0 (vertical) or 1 (horizontal)")
     return axis

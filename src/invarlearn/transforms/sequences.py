@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from invarlearn.transforms._actions import Action, Gather
-from invarlearn.transforms.base import Family, Shape, _matching_shape
+from invarlearn.transforms._checks import Shape, check_number, matching_shape
+from invarlearn.transforms.base import Family
 from invarlearn.transforms.grid import CyclicFamily, Grid
 
 
@@ -43,7 +44,7 @@ class CyclicShift(CyclicFamily):
     def resolve_shape(self, n_features: int) -> tuple[int, ...]:
         if self.shape is None:
             return (n_features,)
-        shape = _matching_shape(self, n_features)
+        shape = matching_shape(self.shape, n_features, "CyclicShift")
         if len(shape) > 2:
             raise ValueError(f"CyclicShift needs shape=length or (length, channels), not {shape}")
         return shape
@@ -92,15 +93,16 @@ class Permutation(Family):
         self.shape = shape
 
     def _n_blocks(self, n_features: int) -> int:
-        if self.block < 1 or n_features % self.block:
+        check_number(self.block, "block", low=1, whole=True)
+        if n_features % self.block:
             raise ValueError(
                 f"block={self.block} does not divide the {n_features} features of a row"
             )
         return n_features // self.block
 
     def resolve_shape(self, n_features: int) -> tuple[int, ...]:
-        super().resolve_shape(n_features)
-        return (self._n_blocks(n_features), self.block)
+        self._n_blocks(n_features)
+        return super().resolve_shape(n_features)
 
     @property
     def is_group(self) -> bool:  # type: ignore[override]
@@ -112,14 +114,20 @@ class Permutation(Family):
         # factorials of large numbers are slow, and 20! is beyond any list
         return n_blocks < 20 and factorial(n_blocks) <= self.max_elements
 
+    def _size(self, n_features: int) -> float:
+        n_blocks = self._n_blocks(n_features)
+        check_number(self.max_elements, "max_elements", low=1, whole=True)
+        return factorial(n_blocks) if self._all_listed(n_blocks) else self.max_elements
+
     def _listed(self, n_features: int) -> Action:
         n_blocks = self._n_blocks(n_features)
         if self._all_listed(n_blocks):
             orders = np.array(list(permutations(range(n_blocks))))
         else:
-            if self.max_elements < 1:
-                raise ValueError(f"max_elements={self.max_elements} must be at least 1")
-            rng = np.random.RandomState(self.random_state)
+            check_number(self.max_elements, "max_elements", low=1, whole=True)
+            # a seed, not a generator: the family must list the same elements every time
+            seed = check_number(self.random_state, "random_state", low=0, whole=True)
+            rng = np.random.RandomState(int(seed))
             orders = distinct_orders(n_blocks, self.max_elements, rng)
         return self._reordered(orders)
 

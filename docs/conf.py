@@ -9,6 +9,7 @@ release = version = __version__
 
 extensions = ["sphinx.ext.autodoc", "sphinx.ext.autosummary", "numpydoc", "myst_parser"]
 html_theme = "pydata_sphinx_theme"
+html_title = "invarlearn"
 html_theme_options = {"navigation_with_keys": False}
 exclude_patterns = ["_build"]
 autosummary_generate = True

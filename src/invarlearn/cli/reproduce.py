@@ -52,7 +52,7 @@ def reproduce_command(
             console.print(f"stopped; finished runs are in {out}, the same command goes on")
             raise typer.Exit(130) from None
         paths = write_report(experiment, size, records, out / experiment.id)
-        rows = [formatted(row) for row in summarise(experiment, size, records)]
+        rows = formatted(summarise(experiment, size, records))
         title = f"{experiment.title}: {experiment.metric} ({experiment.unit}), mean ± sd"
         show_table(rows, title, numbers=("ours", "draws", "paper", "difference"))
         if experiment.note:

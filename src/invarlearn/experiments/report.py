@@ -54,22 +54,26 @@ def write_report(
     return [table, text, figure]
 
 
-def formatted(row: Row) -> Row:
-    """Give the columns of a row as a reader wants them."""
+def formatted(rows: list[Row]) -> list[dict[str, str]]:
+    """Give the columns as a reader wants them; the paper's only where it has numbers."""
+    compared = any(row["paper"] is not None for row in rows)
+    return [_formatted(row, compared) for row in rows]
+
+
+def _formatted(row: Row, compared: bool) -> dict[str, str]:
     spread = "" if row["sd"] is None else f" ± {row['sd']:.2f}"
-    rest = {"draws", "mean", "sd", "paper", "difference"}
-    return {
-        **{name: str(value) for name, value in row.items() if name not in rest},
-        "ours": f"{row['mean']:.2f}{spread}",
-        "draws": str(row["draws"]),
-        "paper": "" if row["paper"] is None else f"{row['paper']:.2f}",
-        "difference": "" if row["difference"] is None else f"{row['difference']:+.2f}",
-    }
+    measured = {"draws", "mean", "sd", "paper", "difference"}
+    shown = {name: str(value) for name, value in row.items() if name not in measured}
+    shown |= {"ours": f"{row['mean']:.2f}{spread}", "draws": str(row["draws"])}
+    if compared:
+        shown["paper"] = "" if row["paper"] is None else f"{row['paper']:.2f}"
+        shown["difference"] = "" if row["paper"] is None else f"{row['difference']:+.2f}"
+    return shown
 
 
 def markdown(experiment: Experiment, size: str, rows: list[Row]) -> str:
     """Give the comparison as a page of Markdown."""
-    shown = [formatted(row) for row in rows]
+    shown = formatted(rows)
     names = list(shown[0])
     lines = [
         f"# {experiment.title}",

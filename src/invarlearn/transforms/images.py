@@ -443,7 +443,8 @@ def to_polar(X: ArrayLike, n_annuli: int = 14, n_sectors: int = 48, shape: Shape
 
     Every polar pixel is the bilinear value at its centre times the square root of its area, so
     that inner products of polar images approximate those of the images themselves (without the
-    weights the centre would count several times too much). In a pipeline, use it through
+    weights the centre would count several times too much). Reading at points blurs: norms of
+    sharp images such as digits come out about 5 % smaller. In a pipeline, use it through
     :class:`sklearn.preprocessing.FunctionTransformer`.
 
     Parameters

@@ -1,4 +1,4 @@
-"""Contract suites: what every family must keep, for ours and for yours."""
+"""Contract suites: what every family and kernel must keep, for ours and for yours."""
 
 from __future__ import annotations
 
@@ -9,9 +9,11 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
 from invarlearn import transforms
+from invarlearn.kernels import Kernel
+from invarlearn.kernels.base import ProfileKernel
 from invarlearn.transforms import Family
 
-__all__ = ["check_family"]
+__all__ = ["check_family", "check_kernel"]
 
 # How many rows the slower checks look at.
 _FEW = 3
@@ -212,3 +214,78 @@ def _check_errors(family: Family, X: NDArray) -> None:
 
 def _tolerance(dtype: Any) -> dict[str, Any]:
     return {"rtol": 1e-9, "atol": 1e-12} if dtype == np.float64 else {"rtol": 1e-4, "atol": 1e-5}
+
+
+def check_kernel(kernel: Kernel, X: ArrayLike, Y: ArrayLike) -> None:
+    """Check that a kernel keeps what it promises, on rows X and Y.
+
+    Shapes and dtypes; the input untouched; symmetry; the diagonal; no negative eigenvalue where
+    ``is_definite`` is claimed; derivatives, where it has them, against differences; cloning; clear
+    errors.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    X, Y : array-like of shape (n_samples, n_features)
+
+    Raises
+    ------
+    AssertionError
+        Which says what does not hold.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from invarlearn.kernels import RBF
+    >>> rng = np.random.RandomState(0)
+    >>> check_kernel(RBF(0.5), rng.rand(6, 3), rng.rand(4, 3))
+    """
+    assert isinstance(kernel, Kernel), f"{kernel!r} is not a Kernel"
+    assert repr(clone(kernel)) == repr(kernel), "clone changes the kernel"
+    for dtype in (np.float64, np.float32):
+        x, y = np.array(X, dtype=dtype), np.array(Y, dtype=dtype)
+        x.flags.writeable = y.flags.writeable = False
+        _check_gram(kernel, x, y)
+    if isinstance(kernel, ProfileKernel):
+        _check_kernel_derivatives(kernel, np.array(X, dtype=float), np.array(Y, dtype=float))
+    bad = np.array(X, dtype=float)
+    bad[0, 0] = np.nan
+    for what, rows in {"NaN": bad, "no rows": bad[:0]}.items():
+        try:
+            kernel(rows)
+        except ValueError:
+            continue
+        raise AssertionError(f"{what} in X does not raise a ValueError")
+
+
+def _check_gram(kernel: Kernel, X: NDArray, Y: NDArray) -> None:
+    gram, cross = kernel(X), kernel(X, Y)
+    assert cross.shape == (len(X), len(Y)), f"k(X, Y) has shape {cross.shape}"
+    assert gram.dtype == cross.dtype == X.dtype, f"k of {X.dtype} rows has dtype {cross.dtype}"
+    close = _tolerance(X.dtype)
+    scale = float(np.abs(gram).max())
+    close["atol"] *= max(scale, 1.0)
+    assert np.allclose(gram, gram.T, **close), "k(X, X) is not symmetric"
+    assert np.allclose(cross, kernel(Y, X).T, **close), "k(X, Y) is not symmetric in X and Y"
+    assert np.allclose(kernel.diag(X), np.diag(gram), **close), "diag differs from k(x, x)"
+    assert np.allclose(kernel(X[-1:], Y), cross[-1:], **close), "an entry depends on other rows"
+    if kernel.is_definite:
+        smallest = float(np.linalg.eigvalsh(gram.astype(float))[0])
+        assert smallest > -close["rtol"] * len(X) * scale, (
+            f"is_definite is claimed, but there is a negative eigenvalue, {smallest:.1e}"
+        )
+
+
+def _check_kernel_derivatives(kernel: ProfileKernel, X: NDArray, Y: NDArray) -> None:
+    rng = np.random.RandomState(0)
+    V, W, t = rng.randn(*X.shape), rng.randn(*Y.shape), 1e-5
+    slope = (kernel(X + t * V, Y) - kernel(X - t * V, Y)) / (2 * t)
+    gradient = kernel.gradient(X, Y, V)
+    assert np.abs(gradient - slope).max() <= 1e-5 * (1 + np.abs(slope).max()), (
+        "gradient differs from differences"
+    )
+    bend = (kernel.gradient(X, Y + t * W, V) - kernel.gradient(X, Y - t * W, V)) / (2 * t)
+    mixed = kernel.mixed(X, Y, V, W)
+    assert np.abs(mixed - bend).max() <= 1e-5 * (1 + np.abs(bend).max()), (
+        "mixed differs from differences of gradient"
+    )

@@ -89,7 +89,7 @@ class ProfileKernel(Kernel):
 
 
 class DotKernel(ProfileKernel):
-    """k(x, y) = f(x . y)."""
+    """k(x, y) = f(<x, y>)."""
 
     def __call__(self, X: ArrayLike, Y: ArrayLike | None = None) -> Rows:
         X, Y = check_pair(X, Y)
@@ -134,7 +134,7 @@ class Linear(DotKernel):
 
 
 class Polynomial(DotKernel):
-    """``(gamma x . y + coef0) ** degree``.
+    """A power of the inner product, ``(gamma <x, y> + coef0) ** degree``.
 
     Parameters
     ----------
@@ -166,7 +166,7 @@ class Polynomial(DotKernel):
 
 
 class RBF(ProfileKernel):
-    """``exp(-gamma |x - y|^2)``; gamma is 1 / (2 sigma^2).
+    """The Gaussian ``exp(-gamma |x - y|^2)``, where gamma is 1 / (2 sigma^2).
 
     Parameters
     ----------

@@ -1,5 +1,6 @@
 """Kernels: similarities of rows, as objects over pure functions."""
 
 from invarlearn.kernels.base import RBF, Kernel, Linear, Polynomial
+from invarlearn.kernels.local import LocalPolynomial
 
-__all__ = ["RBF", "Kernel", "Linear", "Polynomial"]
+__all__ = ["RBF", "Kernel", "Linear", "LocalPolynomial", "Polynomial"]

@@ -1,0 +1,116 @@
+"""Box filters and powers for one pair of images after the other, compiled.
+
+A window sum costs a few operations a pixel at any width: running sums along one axis, then along
+the other. In double precision, since running sums in single precision drift.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+ZERO, VALID, WRAP = 0, 1, 2
+
+
+@njit(cache=True, nogil=True)
+def _power(value, degree):  # type: ignore[no-untyped-def]
+    out = 1.0
+    for _ in range(degree):
+        out *= value
+    return out
+
+
+@njit(cache=True, nogil=True)
+def _running_sums(line, size, width, padding, out):  # type: ignore[no-untyped-def]
+    """Sum a line over all windows of a width; give how many windows there are."""
+    if padding == VALID:
+        total = 0.0
+        for i in range(width):
+            total += line[i]
+        out[0] = total
+        for i in range(1, size - width + 1):
+            total += line[i + width - 1] - line[i - 1]
+            out[i] = total
+        return size - width + 1
+    before = width // 2 if padding == ZERO else 0
+    after = width - 1 - before
+    total = 0.0
+    for i in range(-before, after + 1):
+        if padding == WRAP:
+            total += line[i % size]
+        elif 0 <= i < size:
+            total += line[i]
+    out[0] = total
+    for i in range(1, size):
+        enters, leaves = i + after, i - before - 1
+        if padding == WRAP:
+            total += line[enters % size] - line[leaves % size]
+        else:
+            if enters < size:
+                total += line[enters]
+            if leaves >= 0:
+                total -= line[leaves]
+        out[i] = total
+    return size
+
+
+@njit(cache=True, nogil=True)
+def _window_sums(z, height, width, window, padding, line, sums):  # type: ignore[no-untyped-def]
+    """Replace the top left (height, width) of z by its window sums; give their size."""
+    new_width = width
+    if window[1] > 1:
+        for r in range(height):
+            for c in range(width):
+                line[c] = z[r, c]
+            new_width = _running_sums(line, width, window[1], padding, sums)
+            for c in range(new_width):
+                z[r, c] = sums[c]
+    new_height = height
+    if window[0] > 1:
+        for c in range(new_width):
+            for r in range(height):
+                line[r] = z[r, c]
+            new_height = _running_sums(line, height, window[0], padding, sums)
+            for r in range(new_height):
+                z[r, c] = sums[r]
+    return new_height, new_width
+
+
+@njit(cache=True, nogil=True)
+def _local_value(x, y, windows, degrees, padding, average, z, line, sums):  # type: ignore[no-untyped-def]
+    height, width, channels = x.shape
+    for r in range(height):
+        for c in range(width):
+            total = 0.0
+            for k in range(channels):
+                total += float(x[r, c, k]) * float(y[r, c, k])
+            z[r, c] = total
+    for layer in range(len(windows)):
+        window = windows[layer]
+        height, width = _window_sums(z, height, width, window, padding, line, sums)
+        scale = 1.0 / (window[0] * window[1]) if average else 1.0
+        for r in range(height):
+            for c in range(width):
+                z[r, c] = _power(scale * z[r, c] + 1.0, degrees[layer])
+    total = 0.0
+    for r in range(height):
+        for c in range(width):
+            total += z[r, c]
+    scale = 1.0 / (height * width) if average else 1.0
+    return _power(scale * total + 1.0, degrees[len(windows)])
+
+
+@njit(cache=True, nogil=True)
+def local_gram(X, Y, windows, degrees, padding, average, symmetric):  # type: ignore[no-untyped-def]
+    """Give the local polynomial kernel of all pairs of images, (n, h, w, c) and (m, h, w, c)."""
+    n, m = len(X), len(Y)
+    height, width = X.shape[1], X.shape[2]
+    z = np.empty((height, width))
+    line, sums = np.empty(max(height, width)), np.empty(max(height, width))
+    out = np.empty((n, m))
+    for i in range(n):
+        for j in range(i if symmetric else 0, m):
+            out[i, j] = _local_value(X[i], Y[j], windows, degrees, padding, average, z, line, sums)
+            if symmetric:
+                out[j, i] = out[i, j]
+    return out

@@ -1,0 +1,118 @@
+"""Locality at several scales: polynomials of windows of polynomials of windows (paper 003)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from invarlearn.kernels.base import Kernel, Rows, check_pair
+from invarlearn.transforms._checks import Shape, as_tuple, check_number
+from invarlearn.transforms.images import Translation
+
+_PADDINGS = {"zero": 0, "valid": 1, "wrap": 2}
+
+
+class LocalPolynomial(Kernel):
+    """Polynomials of neighbouring pixels, layer upon layer.
+
+    The products of the pixels of two images are summed over windows and raised to a power, once
+    for each width, and at last over the whole image (paper 003, equations 5 and 6):
+    ``z = x * y``, then ``z = (window sum of z + 1) ** degree`` for each layer, then
+    ``(sum of z + 1) ** last degree``.
+
+    Parameters
+    ----------
+    widths : sequence of int, default=(7,)
+        Side of the windows of each layer, in pixels.
+    degrees : sequence of int, default=(2, 4)
+        Degree of each layer, and the last one for the whole image: one more than widths.
+    padding : {"zero", "valid", "wrap"}, default="zero"
+        Windows at the border: filled up with zeros (odd widths; as many windows as pixels), left
+        out, or continued on the other side.
+    average : bool, default=True
+        Whether sums are divided by the number of pixels or windows, as in the authors' code.
+        Without it values grow beyond what single precision holds.
+    shape : int or tuple, optional
+        Shape of a row: length, (height, width) or (height, width, channels). None: a square
+        image. Channels are summed before the first layer; along an axis of one pixel a window is
+        one pixel wide, so (1, length, channels) is a signal.
+
+    Examples
+    --------
+    >>> LocalPolynomial(widths=(3,), degrees=(2, 1), average=False)(
+    ...     [[1.0, 0, 0, 0, 0, 0, 0, 0, 0]], [[2.0, 0, 0, 0, 0, 0, 0, 0, 0]]
+    ... )
+    array([[42.]])
+    """
+
+    def __init__(
+        self,
+        widths: Sequence[int] = (7,),
+        degrees: Sequence[int] = (2, 4),
+        padding: str = "zero",
+        average: bool = True,
+        shape: Shape = None,
+    ):
+        self.widths = widths
+        self.degrees = degrees
+        self.padding = padding
+        self.average = average
+        self.shape = shape
+
+    def __call__(self, X: ArrayLike, Y: ArrayLike | None = None) -> Rows:
+        from invarlearn.kernels._local import local_gram
+
+        symmetric = Y is None
+        X, Y = check_pair(X, Y)
+        grid = self._grid(X.shape[1])
+        widths, degrees = self._layers(grid)
+        padding = _PADDINGS[self.padding]
+        values = local_gram(
+            np.ascontiguousarray(X).reshape(-1, *grid),
+            np.ascontiguousarray(Y).reshape(-1, *grid),
+            widths,
+            degrees,
+            padding,
+            bool(self.average),
+            symmetric,
+        )
+        return values.astype(X.dtype)
+
+    def diag(self, X: ArrayLike) -> Rows:
+        X, _ = check_pair(X, None)
+        return np.array([self(row[None])[0, 0] for row in X], dtype=X.dtype)
+
+    def _grid(self, n_features: int) -> tuple[int, int, int]:
+        shape = None if self.shape is None else as_tuple(self.shape)
+        line = shape is not None and len(shape) == 1
+        family = Translation(shape=(1, *shape) if line and shape else shape)
+        family.resolve_shape(n_features)
+        return family._grid(n_features)
+
+    def _layers(self, grid: tuple[int, int, int]) -> tuple[Rows, Rows]:
+        """Give the windows, (layers, 2), and the degrees, (layers + 1,), once they make sense."""
+        if self.padding not in _PADDINGS:
+            raise ValueError(
+                f"padding={self.padding!r} is unknown: choose one of {', '.join(_PADDINGS)}"
+            )
+        widths = [int(check_number(w, "widths", low=1, whole=True)) for w in self.widths]
+        degrees = [int(check_number(d, "degrees", low=1, whole=True)) for d in self.degrees]
+        if not widths or len(degrees) != len(widths) + 1:
+            raise ValueError(
+                f"widths={self.widths!r} and degrees={self.degrees!r}: there must be one degree "
+                "for each width, and one for the whole image"
+            )
+        if self.padding == "zero" and any(width % 2 == 0 for width in widths):
+            raise ValueError(
+                f"widths={self.widths!r} must be odd, so that windows are centred on pixels; "
+                "with padding='valid' or 'wrap' they may be even"
+            )
+        windows = np.array([[w if side > 1 else 1 for side in grid[:2]] for w in widths])
+        lost = (windows - 1).sum(axis=0) if self.padding == "valid" else (windows - 1).max(axis=0)
+        if (lost >= np.array(grid[:2])).any():
+            raise ValueError(
+                f"widths={self.widths!r} do not fit in images of {grid[0]} x {grid[1]} pixels"
+            )
+        return windows, np.array(degrees)

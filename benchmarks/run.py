@@ -4,7 +4,7 @@ import importlib
 import sys
 from pathlib import Path
 
-MODULES = ["imports", "transforms", "estimators"]
+MODULES = ["imports", "transforms", "kernels", "estimators"]
 
 
 def main():

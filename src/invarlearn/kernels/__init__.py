@@ -2,5 +2,6 @@
 
 from invarlearn.kernels.base import RBF, Kernel, Linear, Polynomial
 from invarlearn.kernels.local import LocalPolynomial
+from invarlearn.kernels.orbit import OrbitKernel
 
-__all__ = ["RBF", "Kernel", "Linear", "LocalPolynomial", "Polynomial"]
+__all__ = ["RBF", "Kernel", "Linear", "LocalPolynomial", "OrbitKernel", "Polynomial"]

@@ -1,0 +1,189 @@
+"""Orbit kernels against loops over pairs and transformations."""
+
+import numpy as np
+import pytest
+from sklearn import config_context
+from sklearn.preprocessing import FunctionTransformer
+
+from invarlearn.kernels import RBF, Linear, LocalPolynomial, OrbitKernel, Polynomial
+from invarlearn.testing import check_kernel
+from invarlearn.transforms import (
+    CyclicShift,
+    FeatureScaling,
+    Identity,
+    Permutation,
+    Reflection,
+    Rotation,
+    Scaling,
+    Translation,
+)
+
+BASES = [Linear(), Polynomial(3, gamma=0.5), RBF(0.7), LocalPolynomial((3,), (2, 2))]
+FAMILIES = [
+    Identity(),
+    Translation(None, wrap=True),
+    Translation(1),
+    Rotation(20) * Scaling(1.2),
+    Reflection(1) | Translation(1, wrap=True),
+]
+
+
+def unit(v):
+    norm = np.linalg.norm(v)
+    return v / norm if norm > 0 else v
+
+
+def brute_force(kernel, X, Y):
+    """Every pair and transformation on its own, in double precision."""
+    base, family = kernel.base, kernel.family
+    tidy = unit if kernel.normalize else (lambda v: v)
+
+    def pooled(x, orbit):
+        k = np.array([base(tidy(x)[None], tidy(t)[None])[0, 0] for t in orbit])
+        if kernel.pooling == "max":
+            return k.max()
+        weight = np.exp(kernel.sharpness * (k - k.max()) / (np.abs(k).max() or 1.0))
+        return (weight * k).sum() / weight.sum()
+
+    orbit_x, orbit_y = family.orbit(X), family.orbit(Y)
+    out = np.empty((len(X), len(Y)))
+    for i in range(len(X)):
+        for j in range(len(Y)):
+            if kernel.pooling == "mean":
+                left = np.array([tidy(s) for s in orbit_x[i]])
+                right = np.array([tidy(t) for t in orbit_y[j]])
+                out[i, j] = base(left, right).mean()
+            else:
+                out[i, j] = (pooled(X[i], orbit_y[j]) + pooled(Y[j], orbit_x[i])) / 2
+    return out
+
+
+@pytest.mark.parametrize("normalize", [False, True])
+@pytest.mark.parametrize("pooling", ["max", "mean", "softmax"])
+@pytest.mark.parametrize("family", FAMILIES, ids=repr)
+@pytest.mark.parametrize("base", BASES, ids=repr)
+def test_equals_brute_force(base, family, pooling, normalize):
+    rng = np.random.RandomState(0)
+    X, Y = rng.rand(3, 25), rng.rand(4, 25)
+    Y[0] = 0
+    kernel = OrbitKernel(base, family, pooling, normalize)
+    truth = brute_force(kernel, X, Y)
+    np.testing.assert_allclose(kernel(X, Y), truth, rtol=1e-10, atol=1e-10)
+    single = kernel(X.astype(np.float32), Y.astype(np.float32))
+    assert single.dtype == np.float32
+    np.testing.assert_allclose(single, truth, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        OrbitKernel(RBF(2.0), Translation(1) * Rotation(15), "max", True),
+        OrbitKernel(Polynomial(8, gamma=1 / 36), Translation(2, wrap=True)),
+        OrbitKernel(Linear(), Translation(1), "mean"),
+        OrbitKernel(RBF(0.5), Rotation(20) * Scaling(1.1), "mean", True),
+        OrbitKernel(RBF(0.5), Translation(None, wrap=True), "softmax"),
+        OrbitKernel(LocalPolynomial((3,), (2, 2)), Translation(1), "max"),
+    ],
+    ids=repr,
+)
+def test_keeps_the_contract(kernel):
+    rng = np.random.RandomState(0)
+    check_kernel(kernel, rng.rand(8, 36), rng.rand(5, 36))
+
+
+def test_blocks_do_not_change_the_values(monkeypatch):
+    rng = np.random.RandomState(0)
+    X, Y = rng.rand(20, 64), rng.rand(30, 64)
+    for pooling in ("max", "mean", "softmax"):
+        kernel = OrbitKernel(RBF(0.5), Translation(1) * Rotation(10), pooling, True)
+        whole = kernel(X, Y)
+        with monkeypatch.context() as patch:
+            patch.setattr("invarlearn.kernels.orbit.BLOCK_BYTES", 40_000)
+            np.testing.assert_allclose(kernel(X, Y), whole, rtol=1e-12)
+
+
+def test_memory_is_bounded():
+    import tracemalloc
+
+    rng = np.random.RandomState(0)
+    X = rng.rand(300, 784).astype(np.float32)
+    kernel = OrbitKernel(RBF(2.0), Translation(3) * Rotation(15, n_steps=5), normalize=True)
+    orbit_bytes = 300 * 245 * 784 * 4
+    kernel(X[:3])
+    tracemalloc.start()
+    with config_context(working_memory=64):
+        kernel(X[:50], X)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 150e6 < orbit_bytes
+
+
+@pytest.mark.parametrize("pooling", ["max", "mean", "softmax"])
+def test_group_orbits_make_the_kernel_invariant(pooling):
+    rng = np.random.RandomState(0)
+    X, Y = rng.rand(4, 12), rng.rand(5, 12)
+    for family in (CyclicShift(), Permutation(block=4)):
+        kernel = OrbitKernel(RBF(0.5), family, pooling)
+        moved = family.sample(1, random_state=3)(X)[:, 0]
+        np.testing.assert_allclose(kernel(moved, Y), kernel(X, Y), rtol=1e-10)
+        np.testing.assert_allclose(kernel(Y, moved), kernel(Y, X), rtol=1e-10)
+
+
+def test_softmax_goes_from_the_mean_to_the_maximum():
+    rng = np.random.RandomState(0)
+    X = rng.rand(5, 12)
+    pooled = {
+        name: OrbitKernel(RBF(0.5), CyclicShift(), name, sharpness=s)(X)
+        for name, s in (("max", 1.0), ("mean", 1.0))
+    }
+    flat = OrbitKernel(RBF(0.5), CyclicShift(), "softmax", sharpness=0.0)(X)
+    sharp = OrbitKernel(RBF(0.5), CyclicShift(), "softmax", sharpness=1e5)(X)
+    np.testing.assert_allclose(flat, pooled["mean"])
+    np.testing.assert_allclose(sharp, pooled["max"], rtol=1e-6)
+
+
+def test_negative_products_do_not_win_through_an_even_degree():
+    """Erratum E18: the polynomial of the best fit, not the best of the polynomials."""
+    x, y = np.array([[3.0, -1.0]]), np.array([[-2.0, -1.0]])
+    kernel = OrbitKernel(Polynomial(2), CyclicShift())
+    best = max(x[0] @ y[0], x[0] @ y[0][::-1])
+    assert best == -1
+    assert kernel(x, y)[0, 0] == (1 + best) ** 2 == 0
+    assert max((1 + x[0] @ y[0]) ** 2, (1 + x[0] @ y[0][::-1]) ** 2) == 16
+
+
+def test_average_fit_of_the_linear_kernel_is_the_product_of_means():
+    """Erratum E17: with x'y / m it is the product of the mean pixels, and no factor m."""
+    rng = np.random.RandomState(0)
+    X = rng.rand(4, 36)
+    kernel = OrbitKernel(Linear(gamma=1 / 36), Translation(None, wrap=True), "mean")
+    np.testing.assert_allclose(kernel(X), np.outer(X.mean(1), X.mean(1)))
+
+
+def test_features_come_between_transformation_and_kernel():
+    rng = np.random.RandomState(0)
+    X, Y = rng.rand(3, 16), rng.rand(2, 16)
+    root = FunctionTransformer(np.sqrt)
+    kernel = OrbitKernel(RBF(0.5), Translation(1), features=root)
+    orbit_x, orbit_y = np.sqrt(Translation(1).orbit(X)), np.sqrt(Translation(1).orbit(Y))
+    for i in range(3):
+        for j in range(2):
+            there = RBF(0.5)(np.sqrt(X[i : i + 1]), orbit_y[j]).max()
+            back = RBF(0.5)(np.sqrt(Y[j : j + 1]), orbit_x[i]).max()
+            assert kernel(X, Y)[i, j] == pytest.approx((there + back) / 2)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "message"),
+    [
+        (OrbitKernel("rbf", Translation(1)), "is not a Kernel"),
+        (OrbitKernel(RBF(), "translation"), "is not a Family"),
+        (OrbitKernel(RBF(), Translation(1), "median"), "pooling='median' is unknown"),
+        (OrbitKernel(RBF(), Translation(1), "softmax", sharpness=-1), "sharpness=-1"),
+        (OrbitKernel(RBF(), Translation(1, shape=(4, 5))), "20 features, but X has 16"),
+        (OrbitKernel(RBF(), FeatureScaling()), "cannot be listed"),
+    ],
+)
+def test_bad_settings_get_clear_errors(kernel, message):
+    with pytest.raises((TypeError, ValueError), match=message):
+        kernel(np.ones((2, 16)))

@@ -2,7 +2,7 @@
 
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from invarlearn import TangentDistanceClassifier, VirtualSVC
+from invarlearn import OrbitSVC, TangentDistanceClassifier, VirtualSVC
 from invarlearn.transforms import CyclicShift
 
 
@@ -12,6 +12,9 @@ from invarlearn.transforms import CyclicShift
         VirtualSVC(tol=1e-12),
         VirtualSVC(CyclicShift(step=2), tol=1e-12),
         VirtualSVC(CyclicShift(step=2), support_only=True, tol=1e-12),
+        OrbitSVC(normalize=False),
+        OrbitSVC(CyclicShift(step=2), normalize=False),
+        OrbitSVC(CyclicShift(step=2), pooling="mean", normalize=False),
         TangentDistanceClassifier(CyclicShift()),
         TangentDistanceClassifier(CyclicShift(), sides=1, n_neighbors=3),
     ]

@@ -1,0 +1,88 @@
+"""What to do about kernels that are not positive semidefinite."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+REPAIRS = ("clip", "flip", "shift", "warn", None)
+
+
+@dataclass(frozen=True)
+class Spectrum:
+    """The spectrum of a Gram matrix, and the repair that was chosen.
+
+    Attributes
+    ----------
+    smallest : float
+        The smallest eigenvalue.
+    negative_share : float
+        The sum of the sizes of the negative eigenvalues over that of all.
+    gershgorin : bool
+        Whether every diagonal entry exceeds the rest of its row, which proves definiteness.
+    repair : array of shape (n, n) or None
+        What Gram matrix and test rows are multiplied with from the right; None: nothing.
+    shift : float
+        What is added to the diagonal of the Gram matrix.
+    """
+
+    smallest: float
+    negative_share: float
+    gershgorin: bool
+    repair: NDArray[np.float64] | None = None
+    shift: float = 0.0
+
+    def repaired_gram(self, gram: NDArray) -> NDArray[np.float64]:
+        """Give the Gram matrix to train on."""
+        if self.repair is not None:
+            gram = gram @ self.repair
+            gram = (gram + gram.T) / 2
+        return gram + self.shift * np.eye(len(gram))
+
+    def repaired_rows(self, rows: NDArray) -> NDArray[np.float64]:
+        """Give test rows, (m, n), repaired as the Gram matrix was."""
+        return rows if self.repair is None else rows @ self.repair
+
+
+def spectrum_of(gram: NDArray, psd: str | None) -> Spectrum:
+    """Look at the spectrum of a symmetric Gram matrix and choose its repair.
+
+    Parameters
+    ----------
+    gram : array of shape (n, n)
+    psd : {"clip", "flip", "shift", "warn", None}
+        Negative eigenvalues are set to zero, change their sign, are lifted by a constant on the
+        diagonal, are told of, or are left.
+
+    Returns
+    -------
+    Spectrum
+    """
+    if psd not in REPAIRS:
+        raise ValueError(f"psd={psd!r} is unknown: choose one of {REPAIRS}")
+    values, vectors = np.linalg.eigh(np.asarray(gram, dtype=float))
+    sizes = np.abs(values)
+    facts: dict[str, Any] = {
+        "smallest": float(values[0]),
+        "negative_share": float(sizes[values < 0].sum() / max(sizes.sum(), np.finfo(float).tiny)),
+        "gershgorin": bool(np.all(2 * np.diag(gram) > np.abs(gram).sum(axis=1))),
+    }
+    # rounding makes tiny negative eigenvalues of singular matrices; they are no cause for repair
+    negative = values < -1e-6 * sizes.max(initial=0)
+    if not negative.any() or psd is None:
+        return Spectrum(**facts)
+    if psd == "warn":
+        warnings.warn(
+            f"the Gram matrix is indefinite: smallest eigenvalue {facts['smallest']:.2e}, "
+            f"{facts['negative_share']:.1%} of the spectrum negative; psd='clip' repairs it",
+            stacklevel=3,
+        )
+        return Spectrum(**facts)
+    if psd == "shift":
+        return Spectrum(**facts, shift=-facts["smallest"])
+    signs = np.where(negative, 0.0 if psd == "clip" else -1.0, 1.0)
+    return Spectrum(**facts, repair=(vectors * signs) @ vectors.T)

@@ -14,7 +14,7 @@ from invarlearn.transforms import Family, Identity
 from invarlearn.transforms._checks import check_number
 
 # Similarities are computed in blocks of about this size.
-BLOCK_BYTES = 32 * 2**20
+BLOCK_BYTES = 16 * 2**20
 
 _POOLINGS = ("max", "mean", "softmax")
 
@@ -127,11 +127,12 @@ class OrbitKernel(Kernel):
 
     def _orbits(self, Y: Rows, size: int) -> Iterator[tuple[slice, Rows]]:
         """Stream whole orbits of some rows at a time, as rows: (rows * size, features)."""
+        action = self._family()._listed(Y.shape[1])
         limit = min(BLOCK_BYTES, get_config()["working_memory"] * 2**20 / 4)
         step = max(1, int(limit // (size * Y.shape[1] * Y.itemsize)))
         for start in range(0, len(Y), step):
             rows = slice(start, min(start + step, len(Y)))
-            orbit = self._family().orbit(Y[rows])
+            orbit = action.act(Y[rows], 0, size)
             yield rows, self._represented(orbit.reshape(-1, Y.shape[1]))
 
     def _represented(self, X: Rows) -> Rows:
@@ -140,8 +141,8 @@ class OrbitKernel(Kernel):
             X = np.asarray(self.features.transform(X), dtype=X.dtype)
         if not self.normalize:
             return X
-        norms = np.linalg.norm(X, axis=1, keepdims=True)
-        return X / np.where(norms > 0, norms, 1)
+        norms = np.sqrt(np.einsum("nd,nd->n", X, X))
+        return X * (1 / np.where(norms > 0, norms, 1))[:, None]
 
     def _pool(self, x: Rows, orbit: Rows, k: int) -> Rows:
         """Pool the similarity of rows x to orbits of k rows each: (n, len(orbit) / k)."""
@@ -154,12 +155,16 @@ class OrbitKernel(Kernel):
             return base.profile(out, 0)
         if self.pooling == "max" and isinstance(base, RBF):
             # the nearest is the one with the largest x.t - |t|^2 / 2, about any origin
-            origin = orbit.mean(axis=0)
-            x, orbit = x - origin, orbit - origin
+            if not self.normalize:
+                origin = orbit.mean(axis=0)
+                x, orbit = x - origin, orbit - origin
             fits = x @ orbit.T
-            fits -= np.einsum("td,td->t", orbit, orbit) / 2
+            halves = np.einsum("td,td->t", orbit, orbit) / 2
+            if not self.normalize or halves.min() < 0.25:
+                fits -= halves  # else all have norm one
+                halves = np.zeros(1, dtype=x.dtype)
             pool_max(fits, k, out)
-            squared = np.einsum("nd,nd->n", x, x)[:, None] - 2 * out
+            squared = np.einsum("nd,nd->n", x, x)[:, None] + 2 * (halves[0] - out)
             return base.profile(np.maximum(squared, 0), 0)
         values = base(x, orbit)
         if self.pooling == "max":

@@ -137,7 +137,7 @@ def test_ten_kills_change_nothing(tmp_path, n_jobs):
 def test_a_killed_run_leaves_no_one_computing(tmp_path):
     """Kill the program alone, not its workers: they must not go on with what is queued."""
     log = tmp_path / "started"
-    process = start(tmp_path, 2, TOY_LOG=str(log), TOY_PAUSE="2")
+    process = start(tmp_path, 2, TOY_LOG=str(log), TOY_PAUSE="6")
     deadline = time.monotonic() + 60
     while not (log.exists() and len(log.read_text()) >= 2):
         assert time.monotonic() < deadline
@@ -145,7 +145,7 @@ def test_a_killed_run_leaves_no_one_computing(tmp_path):
     process.kill()
     process.wait()
     started = log.read_text()
-    time.sleep(4)
+    time.sleep(7)
     assert log.read_text() == started
 
 

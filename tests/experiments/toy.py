@@ -30,7 +30,7 @@ TOY = Experiment(
     run=run,
     x="size",
     lines="shade",
-    seeds={"quick": 2, "full": 5},
+    seeds={"quick": 2, "full": 12},
     settings={"quick": {"pause": 0.0}, "full": {"pause": 0.08}},
     published={("dark", 5): 9.0, ("light", 10): 12.5},
 )

@@ -7,7 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import check_array
+
+from invarlearn.kernels.base import Kernel
+from invarlearn.transforms._checks import check_number
 
 REPAIRS = ("clip", "flip", "shift", "warn", None)
 
@@ -86,3 +90,75 @@ def spectrum_of(gram: NDArray, psd: str | None) -> Spectrum:
         return Spectrum(**facts, shift=-facts["smallest"])
     signs = np.where(negative, 0.0 if psd == "clip" else -1.0, 1.0)
     return Spectrum(**facts, repair=(vectors * signs) @ vectors.T)
+
+
+def definite_up_to(kernel: Kernel, X: ArrayLike, tol: float = 1e-10) -> int:
+    """Give the largest n for which the Gram matrix of the first n rows is positive definite.
+
+    The smallest eigenvalue never rises as rows are added, so the number is found by bisection
+    (paper 003, Table 1).
+
+    Parameters
+    ----------
+    kernel : Kernel
+    X : array-like of shape (n_samples, n_features)
+        In the order in which they are added: shuffle them first.
+    tol : float, default=1e-10
+        Eigenvalues up to this share of the largest count as zero.
+
+    Returns
+    -------
+    int
+        ``len(X)`` if all of it is definite.
+
+    Examples
+    --------
+    >>> from invarlearn.kernels import Linear
+    >>> definite_up_to(Linear(), [[1.0, 0.0], [1.0, 1.0], [0.0, 1.0]])
+    2
+    """
+    gram = np.asarray(kernel(X), dtype=float)
+
+    def definite(n: int) -> bool:
+        values = np.linalg.eigvalsh(gram[:n, :n])
+        return bool(values[0] > tol * values[-1])
+
+    low, high = 0, len(gram)
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if definite(middle) else (low, middle - 1)
+    return low
+
+
+def definite_bound(eigenvalues: ArrayLike, epsilon: float = 0.0) -> float:
+    """Give the number of rows up to which the best-fit linear kernel is definite in theory.
+
+    For normal rows with a covariance of these eigenvalues (paper 003, Theorem 1); far below what
+    is found in practice.
+
+    Parameters
+    ----------
+    eigenvalues : array-like of shape (m,)
+        Of the covariance of the features.
+    epsilon : float, default=0.0
+        Between 0 and 1; the limit 0 gives the largest bound.
+
+    Returns
+    -------
+    float
+        0.0 where the theorem's assumption on the spectrum does not hold.
+
+    Examples
+    --------
+    >>> round(definite_bound(np.ones(784)), 1)
+    5.4
+    """
+    values = check_array(eigenvalues, ensure_2d=False, dtype=float, input_name="eigenvalues")
+    if values.ndim != 1 or len(values) < 2 or (values < 0).any() or not values.any():
+        raise ValueError("eigenvalues must be two or more numbers, none negative, not all zero")
+    check_number(epsilon, "epsilon", low=0, high=1)
+    factor = np.log(len(values)) ** ((1 + epsilon) / 2)
+    norm = np.linalg.norm(values)
+    if norm / values.max() < factor / 2:
+        return 0.0
+    return float(values.sum() / (2 * norm * factor))

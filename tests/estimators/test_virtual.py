@@ -17,7 +17,10 @@ def test_without_a_family_it_is_an_svc(digits):
     X, y, X_test = digits.X_train[:100], digits.y_train[:100], digits.X_test[:200]
     ours = VirtualSVC(C=3.0).fit(X, y)
     theirs = SVC(C=3.0, gamma=1 / (784 * X.var(dtype=float))).fit(X, y)
-    np.testing.assert_allclose(ours.decision_function(X_test), theirs.decision_function(X_test))
+    # libsvm stops at tol=1e-3; on some machines gamma differs in its last digit
+    np.testing.assert_allclose(
+        ours.decision_function(X_test), theirs.decision_function(X_test), atol=1e-3
+    )
     assert ours.n_virtual_ == 100
 
 

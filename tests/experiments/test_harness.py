@@ -201,7 +201,7 @@ def test_the_table_compares_with_the_paper(tmp_path):
     assert paths[2].read_bytes().startswith(b"\x89PNG")
 
 
-@pytest.mark.parametrize("experiment", EXPERIMENTS.values(), ids=lambda e: e.id)
+@pytest.mark.parametrize("experiment", list(EXPERIMENTS.values()), ids=lambda e: e.id)
 def test_declarations_are_consistent(experiment):
     for size in ("quick", "full"):
         runs = experiment.runs(size)
@@ -211,7 +211,7 @@ def test_declarations_are_consistent(experiment):
     assert set(experiment.published) <= cells, "the paper has numbers for cells that are not run"
 
 
-@pytest.mark.parametrize("experiment", EXPERIMENTS.values(), ids=lambda e: e.id)
+@pytest.mark.parametrize("experiment", list(EXPERIMENTS.values()), ids=lambda e: e.id)
 def test_one_cell_of_every_experiment_runs_on_real_data(experiment, real_data):
     run = experiment.runs("quick")[0]
     value = experiment.run(**run)[experiment.metric]

@@ -175,7 +175,7 @@ def test_very_many_virtual_samples_are_announced(digits, monkeypatch):
 
 
 def test_eight_points_above_svc_at_100_labels(real_data):
-    """The must-show of the foundation, on fewer test images; in full: reproduce virtual-samples."""
+    """On fewer test images than ``invarlearn reproduce virtual-samples --full``."""
     from invarlearn.experiments.virtual_samples import run
 
     gains = [

@@ -69,8 +69,8 @@ def test_derivatives_agree_with_complex_steps(seed, d, kernel):
     assert kernel.mixed(x, y, v, w)[0, 0] == pytest.approx(second, rel=1e-5, abs=1e-6 * scale)
 
 
-def test_tangent_products_are_those_of_the_algorithm_sheet():
-    """S3: K/sigma^4 [sigma^2 v.w + h h'] with h = v.(x - y), h' = w.(y - x), and -K h / sigma^2."""
+def test_tangent_products_have_their_closed_forms():
+    """K/sigma^4 [sigma^2 v.w + h h'] and -K h / sigma^2, with h = v.(x - y), h' = w.(y - x)."""
     rng = np.random.RandomState(1)
     X, Y, V, W = rng.randn(4, 6, 5)
     sigma = 1.7

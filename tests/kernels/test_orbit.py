@@ -143,7 +143,7 @@ def test_softmax_goes_from_the_mean_to_the_maximum():
 
 
 def test_negative_products_do_not_win_through_an_even_degree():
-    """Erratum E18: the polynomial of the best fit, not the best of the polynomials."""
+    """The polynomial of the best fit, not the best of the polynomials."""
     x, y = np.array([[3.0, -1.0]]), np.array([[-2.0, -1.0]])
     kernel = OrbitKernel(Polynomial(2), CyclicShift())
     best = max(x[0] @ y[0], x[0] @ y[0][::-1])
@@ -153,7 +153,7 @@ def test_negative_products_do_not_win_through_an_even_degree():
 
 
 def test_average_fit_of_the_linear_kernel_is_the_product_of_means():
-    """Erratum E17: with x'y / m it is the product of the mean pixels, and no factor m."""
+    """With x'y / m it is the product of the mean pixels, and no factor m."""
     rng = np.random.RandomState(0)
     X = rng.rand(4, 36)
     kernel = OrbitKernel(Linear(gamma=1 / 36), Translation(None, wrap=True), "mean")
@@ -173,9 +173,15 @@ def test_features_come_between_transformation_and_kernel():
             assert kernel(X, Y)[i, j] == pytest.approx((there + back) / 2)
 
 
+def test_an_orbit_that_does_not_fit_is_refused():
+    with pytest.raises(MemoryError, match="use a smaller family"):
+        OrbitKernel(RBF(), Translation(3000))(np.ones((2, 16)))
+
+
 @pytest.mark.parametrize(
     ("kernel", "message"),
     [
+        (OrbitKernel(RBF(), Translation(1), features=3), "has no transform"),
         (OrbitKernel("rbf", Translation(1)), "is not a Kernel"),
         (OrbitKernel(RBF(), "translation"), "is not a Family"),
         (OrbitKernel(RBF(), Translation(1), "median"), "pooling='median' is unknown"),

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.svm import SVC
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, check_memory, validate_data
 
+from invarlearn.estimators._targets import check_training, two_classes_of
 from invarlearn.kernels import RBF, Kernel, Linear, OrbitKernel, Polynomial
 from invarlearn.kernels.definiteness import spectrum_of
 from invarlearn.transforms import Family
@@ -117,16 +117,11 @@ class OrbitSVC(ClassifierMixin, BaseEstimator):
         X : array-like of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
         """
-        X, y = validate_data(self, X, y, dtype=[np.float64, np.float32])
-        check_classification_targets(y)
-        self.classes_ = np.unique(y)
-        if len(self.classes_) < 2:
-            raise ValueError(
-                f"y has one class only ({self.classes_[0]}): a classifier needs at least two"
-            )
+        X, y = check_training(self, X, y, self.family)
+        self.classes_ = two_classes_of(y)
         self.kernel_ = OrbitKernel(
             self._base(X),
-            None if self.family is None else clone(self.family, safe=False),
+            None if self.family is None else clone(self.family),
             self.pooling,
             self.normalize,
             self.sharpness,

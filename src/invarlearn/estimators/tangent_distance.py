@@ -9,9 +9,9 @@ import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from invarlearn.estimators._targets import check_training
 from invarlearn.transforms import (
     Family,
     Hyperbolic,
@@ -92,15 +92,10 @@ class TangentDistanceClassifier(ClassifierMixin, BaseEstimator):
         X : array-like of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
         """
-        X, y = validate_data(self, X, y, dtype=[np.float64, np.float32])
-        check_classification_targets(y)
+        X, y = check_training(self, X, y, self.family)
         if self.sides not in (1, 2):
             raise ValueError(f"sides={self.sides!r} must be 1 or 2")
         _check_neighbors(self.n_neighbors, len(X))
-        if self.family is not None and not isinstance(self.family, Family):
-            raise TypeError(
-                f"family={self.family!r} is not a Family: build one from invarlearn.transforms"
-            )
         self.family_ = self._default() if self.family is None else clone(self.family)
         self.smoothing_ = self.smoothing
         self.classes_, self._labels = np.unique(y, return_inverse=True)

@@ -10,10 +10,10 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.svm import SVC
 from sklearn.utils import check_array, compute_class_weight
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from invarlearn.estimators._svm import class_decisions, pair_decisions, votes_of
+from invarlearn.estimators._targets import check_training, two_classes_of
 from invarlearn.transforms import Family, Identity
 
 # Beyond so many virtual samples libsvm takes minutes: say so.
@@ -109,24 +109,15 @@ class VirtualSVC(ClassifierMixin, BaseEstimator):
         sample_weight : array-like of shape (n_samples,), optional
             A copy has the weight of its sample.
         """
-        X, y = validate_data(self, X, y, dtype=[np.float64, np.float32])
-        check_classification_targets(y)
+        X, y = check_training(self, X, y, self.family)
         if self.kernel == "precomputed":
             raise ValueError(
                 "kernel='precomputed' has no samples to transform: name a kernel or pass a callable"
             )
         family = Identity() if self.family is None else self.family
-        if not isinstance(family, Family):
-            raise TypeError(
-                f"family={family!r} is not a Family: build one from invarlearn.transforms"
-            )
         if sample_weight is not None:
             X, y, sample_weight = _weighted(X, y, sample_weight)
-        self.classes_ = np.unique(y)
-        if len(self.classes_) < 2:
-            raise ValueError(
-                f"y has one class only ({self.classes_[0]}): a classifier needs at least two"
-            )
+        self.classes_ = two_classes_of(y)
         self.gamma_ = self._gamma(X, sample_weight)
         # of all samples, also where only some of them are transformed
         weights = compute_class_weight(self.class_weight, classes=self.classes_, y=y)

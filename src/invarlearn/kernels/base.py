@@ -7,6 +7,7 @@ given directions then need nothing but matrix products.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from invarlearn.transforms._checks import check_number
 Rows = NDArray[np.floating]
 
 
-class Kernel(BaseEstimator):
+class Kernel(BaseEstimator, ABC):
     """A similarity of rows.
 
     ``kernel(X, Y)`` gives the Gram matrix, (n, m), in the precision of the rows; ``Y=None`` means
@@ -35,9 +36,11 @@ class Kernel(BaseEstimator):
 
     is_definite: bool = True
 
+    @abstractmethod
     def __call__(self, X: ArrayLike, Y: ArrayLike | None = None) -> Rows:
         raise NotImplementedError
 
+    @abstractmethod
     def diag(self, X: ArrayLike) -> Rows:
         """Give k(x, x) for each row, (n,)."""
         raise NotImplementedError
@@ -52,10 +55,12 @@ class ProfileKernel(Kernel):
     Subclasses give ``profile``: f and its first two derivatives at an array of numbers.
     """
 
+    @abstractmethod
     def profile(self, s: Rows, order: int) -> Rows:
         """Give the derivative of this order (0, 1 or 2) of the profile at every entry of s."""
         raise NotImplementedError
 
+    @abstractmethod
     def gradient(self, X: ArrayLike, Y: ArrayLike, V: ArrayLike) -> Rows:
         """Give the derivative of k(x, y) as x moves along its direction v.
 
@@ -72,6 +77,7 @@ class ProfileKernel(Kernel):
         """
         raise NotImplementedError
 
+    @abstractmethod
     def mixed(self, X: ArrayLike, Y: ArrayLike, V: ArrayLike, W: ArrayLike) -> Rows:
         """Give the second derivative of k(x, y) as x moves along v and y along w.
 

@@ -11,7 +11,7 @@ from sklearn import get_config
 
 from invarlearn.kernels.base import RBF, DotKernel, Kernel, Linear, Rows, check_pair
 from invarlearn.transforms import Family, Identity
-from invarlearn.transforms._checks import check_number
+from invarlearn.transforms._checks import check_memory, check_number
 
 # Similarities are computed in blocks of about this size.
 BLOCK_BYTES = 16 * 2**20
@@ -127,6 +127,8 @@ class OrbitKernel(Kernel):
 
     def _orbits(self, Y: Rows, size: int) -> Iterator[tuple[slice, Rows]]:
         """Stream whole orbits of some rows at a time, as rows: (rows * size, features)."""
+        advice = "use a smaller family"
+        check_memory((1, size, Y.shape[1]), Y.dtype, "the orbit of one row", advice)
         action = self._family()._listed(Y.shape[1])
         limit = min(BLOCK_BYTES, get_config()["working_memory"] * 2**20 / 4)
         step = max(1, int(limit // (size * Y.shape[1] * Y.itemsize)))
@@ -186,6 +188,8 @@ class OrbitKernel(Kernel):
             raise TypeError(f"base={self.base!r} is not a Kernel: see invarlearn.kernels")
         if not isinstance(self._family(), Family):
             raise TypeError(f"family={self.family!r} is not a Family: see invarlearn.transforms")
+        if self.features is not None and not hasattr(self.features, "transform"):
+            raise TypeError(f"features={self.features!r} has no transform: pass a transformer")
         if self.pooling not in _POOLINGS:
             raise ValueError(
                 f"pooling={self.pooling!r} is unknown: choose one of {', '.join(_POOLINGS)}"

@@ -7,6 +7,7 @@ one (affine maps multiply their matrices, so that pixels are interpolated once).
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from threading import Lock
@@ -24,12 +25,14 @@ OPERATOR_BYTES = 8 * 2**20
 CACHE_BYTES = 64 * 2**20
 
 
-class Action:
+class Action(ABC):
     """A list of transformations of rows."""
 
+    @abstractmethod
     def __len__(self) -> int:
         raise NotImplementedError
 
+    @abstractmethod
     def act(self, X: Rows, start: int, stop: int) -> Rows:
         """Apply the transformations ``start:stop`` to every row: (n, stop - start, d)."""
         raise NotImplementedError

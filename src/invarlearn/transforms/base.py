@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from inspect import signature
 from typing import Any
@@ -27,7 +28,7 @@ from invarlearn.transforms.elements import Elements
 BLOCK_BYTES = 16 * 2**20
 
 
-class Family(BaseEstimator):
+class Family(BaseEstimator, ABC):
     """A set of transformations of rows that should not matter.
 
     A family lists its elements, the identity first, and lets them act on rows of ``X``. It
@@ -59,6 +60,7 @@ class Family(BaseEstimator):
 
     # -- what a family provides ------------------------------------------------------------
 
+    @abstractmethod
     def _listed(self, n_features: int) -> Action:
         """Give all elements for rows of this length, the identity first."""
         raise NotImplementedError

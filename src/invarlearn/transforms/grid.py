@@ -7,6 +7,7 @@ gradient along the field of each generator, and products multiply the matrices.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from math import isqrt
 
 import numpy as np
@@ -94,10 +95,12 @@ class AffineFamily(GridFamily):
     Subclasses give ``_generators`` and ``_coordinates``.
     """
 
+    @abstractmethod
     def _generators(self, grid: Grid) -> NDArray[np.float64]:
         """Give the generators, of shape (n_directions, 3, 3)."""
         raise NotImplementedError
 
+    @abstractmethod
     def _coordinates(self, grid: Grid | None) -> NDArray[np.float64]:
         """List the elements by coordinates, (n_elements, n_directions), zero first."""
         raise NotImplementedError

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -111,9 +113,11 @@ class _OneParameter(AffineFamily):
 
     n_steps: int = 3
 
+    @abstractmethod
     def _generator(self) -> NDArray[np.float64]:
         raise NotImplementedError
 
+    @abstractmethod
     def _limit(self) -> float:
         """Give the largest coordinate."""
         raise NotImplementedError

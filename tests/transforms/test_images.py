@@ -17,7 +17,7 @@ from invarlearn.transforms import (
     Translation,
     to_polar,
 )
-from invarlearn.transforms._actions import Affine, OperatorCache, _bytes_of, _operators
+from invarlearn.transforms._actions import Affine, ReadingCache, readings
 
 
 @pytest.fixture
@@ -151,34 +151,34 @@ def test_three_parts_merge_the_affine_neighbours():
     assert len(action.inner) == 9
 
 
-def test_operators_are_built_once_for_a_shape(images):
+def test_readings_are_built_once_for_a_shape(images):
     family = Rotation(17, n_steps=3)
     family.orbit(images.reshape(3, -1))
-    before = _operators.built
+    before = readings.built
     Rotation(17, n_steps=3).orbit(images.reshape(3, -1) ** 2)
-    assert _operators.built == before
+    assert readings.built == before
     family.orbit(images.reshape(3, -1).astype(np.float32))
-    assert _operators.built == before + 1
+    assert readings.built == before + 1
 
 
-def test_operators_of_a_large_family_are_built_once_a_pass():
-    family = Translation(6, wrap=True, shape=(32, 32)) * Rotation(10, n_steps=5, fill="wrap")
+def test_readings_of_a_large_family_are_built_once_a_pass():
+    family = Translation(6, wrap=True, shape=(32, 32)) * Rotation(10, n_steps=9, fill="wrap")
     X = np.random.RandomState(0).rand(4, 1024)
     pieces = -(-family.n_elements // family._listed(1024).piece(1024))
-    before = _operators.built
+    before = readings.built
     rows_seen = sum(len(block) for _, _, block in family.iter_orbit(X, max_bytes=2**20))
     assert rows_seen > 4
-    assert 4 < pieces <= _operators.built - before <= 2 * pieces
+    assert 4 < pieces <= readings.built - before <= 2 * pieces
 
 
-def test_the_operator_cache_is_bounded():
-    cache = OperatorCache(max_bytes=20_000)
+def test_the_reading_cache_is_bounded():
+    cache = ReadingCache(max_bytes=20_000)
     for degrees in range(1, 20):
         matrices = Rotation(degrees)._listed(81).matrices
         key = (matrices.tobytes(), (9, 9), "zero", "<f8")
         first = cache.get(key)
         assert cache.get(key) is first
-        assert sum(map(_bytes_of, cache._kept.values())) <= 20_000
+        assert sum(kept.nbytes for kept in cache._kept.values()) <= 20_000
     assert cache.built == 19
 
 

@@ -1,9 +1,25 @@
-"""Pooling of similarities over an orbit, compiled: (n, m * k) to (n, m)."""
+"""Norms of rows, and pooling of similarities over an orbit, compiled."""
 
 from __future__ import annotations
 
 import numpy as np
 from numba import njit
+
+
+@njit(cache=True, nogil=True, fastmath={"nnan", "nsz", "reassoc", "contract"})
+def square_norms(rows, normalize, out):  # type: ignore[no-untyped-def]
+    """Give the squared norm of each row; with ``normalize`` divide the rows by it, in place."""
+    for i in range(len(rows)):
+        row = rows[i]
+        total = row.dtype.type(0)
+        for j in range(len(row)):
+            total += row[j] * row[j]
+        out[i] = total
+        if normalize and total > 0:
+            scale = row.dtype.type(1 / np.sqrt(total))
+            for j in range(len(row)):
+                row[j] *= scale
+            out[i] = 1
 
 
 @njit(cache=True, nogil=True, fastmath={"nnan", "nsz", "reassoc"})

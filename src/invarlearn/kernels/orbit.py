@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from itertools import product
 from typing import Any
 
 import numpy as np
+from joblib import Parallel, delayed, effective_n_jobs
 from numpy.typing import ArrayLike
-from sklearn import get_config
 
+from invarlearn.kernels._listed import BLOCK_BYTES, Listed
 from invarlearn.kernels.base import RBF, DotKernel, Kernel, Linear, Rows, check_pair
+from invarlearn.kernels.spectral import Spectral, spectral_engine
 from invarlearn.transforms import Family, Identity
 from invarlearn.transforms._checks import check_memory, check_number
-
-# Similarities are computed in blocks of about this size.
-BLOCK_BYTES = 16 * 2**20
+from invarlearn.transforms._threads import in_threads, slices
 
 _POOLINGS = ("max", "mean", "softmax")
 
@@ -90,6 +90,25 @@ class OrbitKernel(Kernel):
         # rounding alone is left to break the symmetry of a Gram matrix
         return (values + values.T) / 2 if same else values
 
+    def to_orbits(self, X: ArrayLike, Y: ArrayLike) -> Rows:
+        """Give the similarity of new rows to the orbits of known ones: only these are transformed.
+
+        The best fit (or softmax) of one way, where calling the kernel takes the mean of both; what
+        predictions use. An average fit is the same either way.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n_features)
+        Y : array-like of shape (m, n_features)
+
+        Returns
+        -------
+        array of shape (n, m)
+        """
+        self._check_parameters()
+        X, Y = check_pair(X, Y)
+        return self(X, Y) if self.pooling == "mean" else self._pooled(X, Y)
+
     def diag(self, X: ArrayLike) -> Rows:
         X, _ = check_pair(X, None)
         return np.array([self(row[None])[0, 0] for row in X], dtype=X.dtype)
@@ -100,88 +119,68 @@ class OrbitKernel(Kernel):
         moves_along = isinstance(self._base(), (DotKernel, RBF)) and self.features is None
         return bound.is_group and bound.is_unitary and moves_along
 
+    def _engine(self, n_features: int) -> Listed | Spectral:
+        """Choose how to compare rows with orbits."""
+        return spectral_engine(self, n_features) or Listed(self, n_features)
+
     def _pooled(self, X: Rows, Y: Rows) -> Rows:
-        """Pool k(x, Ty) over T: (n, m)."""
-        x = self._represented(X)
+        """Pool k(x, Ty) over T: (n, m). Blocks go through joblib, and to its backend."""
+        _, size, _ = self._family()._orbit_shape(Y)
+        check_memory((size, 9), float, "the list of elements", "use a smaller family")
+        engine = self._engine(X.shape[1])
         out = np.empty((len(X), len(Y)), dtype=X.dtype)
-        size = self._family()._orbit_shape(Y)[1]
-        for columns, orbit in self._orbits(Y, size):
-            for rows in _slices(len(x), len(orbit), X.itemsize):
-                out[rows, columns] = self._pool(x[rows], orbit, size)
+        column_blocks = slices(len(Y), engine.column_chunk(X.itemsize))
+        row_blocks = slices(len(X), engine.row_chunk)
+        if effective_n_jobs(None) == 1:
+            for columns in column_blocks:
+                known: Any = engine.prepare(Y[columns])
+                for rows in row_blocks:
+                    out[rows, columns] = engine.pool(X[rows], known)
+            return out
+        blocks = list(product(row_blocks, column_blocks))
+        values = Parallel(prefer="threads", return_as="generator")(
+            delayed(_pool)(self, X[rows], Y[columns]) for rows, columns in blocks
+        )
+        for (rows, columns), block in zip(blocks, values, strict=True):
+            out[rows, columns] = block
         return out
 
     def _averaged(self, X: Rows, Y: Rows) -> Rows:
         """Average k(Sx, Ty) over S and T: (n, m)."""
         out = np.empty((len(X), len(Y)), dtype=X.dtype)
-        size = self._family()._orbit_shape(Y)[1]
-        for rows, left in self._orbits(X, size):
-            n = rows.stop - rows.start
-            for columns, right in self._orbits(Y, size):
-                total = np.zeros((n, columns.stop - columns.start))
-                for part in _slices(len(left), len(right), X.itemsize):
-                    pooled = self._pool(left[part], right, size)
-                    owner = np.arange(part.start, part.stop) // size
-                    np.add.at(total, owner, pooled)
-                out[rows, columns] = total / size
+        _, size, d = self._family()._orbit_shape(X)
+        action = self._family()._listed(d)
+        step = max(1, int(BLOCK_BYTES // (size * d * X.itemsize)))
+        for rows in slices(len(X), step):
+            moved = action.act(X[rows], 0, size).reshape(-1, d)
+            pooled = self._pooled(moved, Y)
+            out[rows] = pooled.reshape(-1, size, len(Y)).mean(axis=1)
         return out
 
-    def _orbits(self, Y: Rows, size: int) -> Iterator[tuple[slice, Rows]]:
-        """Stream whole orbits of some rows at a time, as rows: (rows * size, features)."""
-        advice = "use a smaller family"
-        check_memory((1, size, Y.shape[1]), Y.dtype, "the orbit of one row", advice)
-        action = self._family()._listed(Y.shape[1])
-        limit = min(BLOCK_BYTES, get_config()["working_memory"] * 2**20 / 4)
-        step = max(1, int(limit // (size * Y.shape[1] * Y.itemsize)))
-        for start in range(0, len(Y), step):
-            rows = slice(start, min(start + step, len(Y)))
-            orbit = action.act(Y[rows], 0, size)
-            yield rows, self._represented(orbit.reshape(-1, Y.shape[1]))
-
-    def _represented(self, X: Rows) -> Rows:
+    def _represented(self, X: Rows, overwrite: bool = False) -> Rows:
         """Give the features of rows, divided by their norms if asked."""
+        from invarlearn.kernels._pooling import square_norms
+
         if self.features is not None:
-            X = np.asarray(self.features.transform(X), dtype=X.dtype)
+            X = np.ascontiguousarray(self.features.transform(X), dtype=X.dtype)
+            overwrite = True
         if not self.normalize:
             return X
-        norms = np.sqrt(np.einsum("nd,nd->n", X, X))
-        return X * (1 / np.where(norms > 0, norms, 1))[:, None]
-
-    def _pool(self, x: Rows, orbit: Rows, k: int) -> Rows:
-        """Pool the similarity of rows x to orbits of k rows each: (n, len(orbit) / k)."""
-        from invarlearn.kernels._pooling import pool_max, pool_mean, pool_softmax
-
-        base = self._base()
-        out = np.empty((len(x), len(orbit) // k), dtype=x.dtype)
-        if self.pooling == "max" and isinstance(base, DotKernel):
-            pool_max(x @ orbit.T, k, out)
-            return base.profile(out, 0)
-        if self.pooling == "max" and isinstance(base, RBF):
-            # the nearest is the one with the largest x.t - |t|^2 / 2, about any origin
-            if not self.normalize:
-                origin = orbit.mean(axis=0)
-                x, orbit = x - origin, orbit - origin
-            fits = x @ orbit.T
-            halves = np.einsum("td,td->t", orbit, orbit) / 2
-            if not self.normalize or halves.min() < 0.25:
-                fits -= halves  # else all have norm one
-                halves = np.zeros(1, dtype=x.dtype)
-            pool_max(fits, k, out)
-            squared = np.einsum("nd,nd->n", x, x)[:, None] + 2 * (halves[0] - out)
-            return base.profile(np.maximum(squared, 0), 0)
-        values = base(x, orbit)
-        if self.pooling == "max":
-            pool_max(values, k, out)
-        elif self.pooling == "mean":
-            pool_mean(values, k, out)
-        else:
-            pool_softmax(values, k, check_number(self.sharpness, "sharpness", low=0), out)
-        return out
+        rows = X if overwrite and X.flags.writeable else X.copy()
+        norms = np.empty(len(rows), dtype=rows.dtype)
+        in_threads(
+            lambda part: square_norms(rows[part], True, norms[part]), slices(len(rows), 2048)
+        )
+        return rows
 
     def _base(self) -> Kernel:
         return Linear() if self.base is None else self.base
 
     def _family(self) -> Family:
         return Identity() if self.family is None else self.family
+
+    def _sharpness(self) -> float:
+        return check_number(self.sharpness, "sharpness", low=0)
 
     def _check_parameters(self) -> None:
         if not isinstance(self._base(), Kernel):
@@ -196,7 +195,7 @@ class OrbitKernel(Kernel):
             )
 
 
-def _slices(n: int, m: int, itemsize: int) -> Iterator[slice]:
-    """Cut n rows so that their similarities to m others fit in a block."""
-    step = max(1, BLOCK_BYTES // (m * itemsize))
-    return (slice(start, min(start + step, n)) for start in range(0, n, step))
+def _pool(kernel: OrbitKernel, X: Rows, Y: Rows) -> Rows:
+    """Compute one block; a function of its own, so that workers elsewhere can import it."""
+    engine: Any = kernel._engine(X.shape[1])
+    return engine.pool(X, engine.prepare(Y))

@@ -16,12 +16,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from invarlearn.transforms._threads import in_threads, slices
+
 Rows = NDArray[np.floating]
 
-# An interpolation operator larger than this is built and applied in pieces.
-OPERATOR_BYTES = 8 * 2**20
+# Where to read pixels is worked out in pieces of this size.
+READING_BYTES = 16 * 2**20
 
-# Operators are kept for the next call, the most recent ones, up to this size in all.
+# These are kept for the next call, the most recent ones, up to this size in all.
 CACHE_BYTES = 64 * 2**20
 
 
@@ -100,69 +102,116 @@ class Affine(Action):
         return Affine(matrices, self.grid, fills.pop() if fills else "any")
 
     def piece(self, n_features: int) -> int:
-        # an operator has at most four entries of 12 bytes a pixel
-        return max(1, OPERATOR_BYTES // (self.grid[0] * self.grid[1] * 4 * 12))
+        # a reading has four pixels and weights, of at most 12 bytes, a point
+        return max(1, READING_BYTES // (self.grid[0] * self.grid[1] * 4 * 12))
 
     def act(self, X: Rows, start: int, stop: int) -> Rows:
         height, width, channels = self.grid
-        n, pixels = len(X), height * width
-        columns = np.ascontiguousarray(X.reshape(n, pixels, channels).transpose(1, 0, 2))
-        columns = columns.reshape(pixels, n * channels)
-        out = np.empty((n, stop - start, pixels, channels), dtype=X.dtype)
-        step = self.piece(pixels)
+        n, d = X.shape
+        step = self.piece(height * width)
+        out = np.empty((n, stop - start, d), dtype=X.dtype)
         for lo in range(start, stop, step):
             hi = min(lo + step, stop)
-            # rounded, so that equal maps reached by different products share one operator
-            maps = np.ascontiguousarray(np.round(self.matrices[lo:hi], 12)) + 0.0
-            operator = _operators.get((maps.tobytes(), (height, width), self.fill, X.dtype.str))
-            moved = (operator @ columns).reshape(hi - lo, pixels, n, channels)
-            out[:, lo - start : hi - start] = moved.transpose(2, 0, 1, 3)
-        return out.reshape(n, stop - start, pixels * channels)
+            # rounded, so that equal maps reached by different products share one reading
+            maps = np.round(self.matrices[lo:hi], 12) + 0.0
+            key = (maps.tobytes(), (height, width), self.fill, X.dtype.str)
+            readings.get(key).read(X, channels, out[:, lo - start : hi - start])
+        return out
 
 
-class OperatorCache:
-    """The operators used last, bounded by bytes; safe to share between threads."""
+class Reading:
+    """How to read images at m points, each as a weighted sum of up to four pixels.
+
+    Attributes
+    ----------
+    index : array of shape (m, 4)
+        Pixels; those that do not count have weight zero.
+    weight : array of shape (m, 4)
+    """
+
+    def __init__(self, index: NDArray[np.uint32], weight: Rows):
+        self.index = index
+        self.weight = weight
+
+    @property
+    def nbytes(self) -> int:
+        return self.index.nbytes + self.weight.nbytes
+
+    def read(self, X: Rows, channels: int = 1, out: Rows | None = None) -> Rows:
+        """Read rows of pixels, (n, pixels * channels): (n, m * channels).
+
+        ``out``, if given, is filled; it may have more axes, and its rows need not adjoin.
+        """
+        from invarlearn.transforms._reading import read_four, read_four_grey
+
+        X = np.ascontiguousarray(X)
+        if out is None:
+            out = np.empty((len(X), len(self.index) * channels), dtype=X.dtype)
+        index = self.index if channels == 1 else self.index * np.uint32(channels)
+
+        def some(part: slice) -> None:
+            for x, row in zip(X[part], out[part], strict=True):
+                if channels == 1:
+                    read_four_grey(x, index, self.weight, row.reshape(-1))
+                else:
+                    read_four(x, index, self.weight, channels, row.reshape(-1))
+
+        in_threads(some, slices(len(X), 2**20 // max(out[0].nbytes, 1)))
+        return out
+
+
+class ReadingCache:
+    """The readings used last, bounded by bytes; safe to share between threads."""
 
     def __init__(self, max_bytes: int):
         self.max_bytes = max_bytes
         self.built = 0
-        self._kept: OrderedDict[Any, Any] = OrderedDict()
+        self._kept: OrderedDict[Any, Reading] = OrderedDict()
         self._lock = Lock()
 
-    def get(self, key: tuple[bytes, tuple[int, int], str, str]) -> Any:
+    def get(self, key: tuple[Any, ...]) -> Reading:
         with self._lock:
             if key in self._kept:
                 self._kept.move_to_end(key)
                 return self._kept[key]
-        operator = _affine_operator(*key)
+        reading = affine_reading(*key)
         with self._lock:
             self.built += 1
-            self._kept[key] = operator
-            while sum(map(_bytes_of, self._kept.values())) > self.max_bytes:
+            self._kept[key] = reading
+            while sum(kept.nbytes for kept in self._kept.values()) > self.max_bytes:
                 self._kept.popitem(last=False)
-        return operator
+        return reading
 
 
-def _bytes_of(operator: Any) -> int:
-    return operator.data.nbytes + operator.indices.nbytes + operator.indptr.nbytes
+readings = ReadingCache(CACHE_BYTES)
 
 
-_operators = OperatorCache(CACHE_BYTES)
+def affine_reading(
+    maps: bytes,
+    size: tuple[int, int],
+    fill: str,
+    dtype: str,
+    window: tuple[int, int, int, int] | None = None,
+) -> Reading:
+    """Give where k affine maps read an image: k times as many points as pixels.
 
-
-def _affine_operator(maps: bytes, size: tuple[int, int], fill: str, dtype: str):  # type: ignore[no-untyped-def]
-    """Build the sparse (k * pixels, pixels) operator of k affine maps."""
+    ``window`` (row, column, height, width) says which pixels of the moved image are wanted; None:
+    those of the image.
+    """
     height, width = size
     matrices = np.frombuffer(maps).reshape(-1, 3, 3)
     centre = np.array([(height - 1) / 2, (width - 1) / 2])
-    grid = np.indices(size).reshape(2, -1) - centre[:, None]
+    row, column, tall, wide = window or (0, 0, height, width)
+    places = np.indices((tall, wide)).reshape(2, -1) + np.array([[row], [column]])
     back = np.linalg.inv(matrices)[:, :2]
-    source = back[:, :, :2] @ grid + back[:, :, 2:] + centre[:, None]
-    return bilinear_operator(source.transpose(1, 0, 2).reshape(2, -1), size, fill).astype(dtype)
+    source = back[:, :, :2] @ (places - centre[:, None]) + back[:, :, 2:] + centre[:, None]
+    return bilinear_reading(source.transpose(1, 0, 2).reshape(2, -1), size, fill, dtype)
 
 
-def bilinear_operator(source: NDArray[np.float64], size: tuple[int, int], fill: str):  # type: ignore[no-untyped-def]
-    """Build the sparse operator that reads an image at m points by bilinear interpolation.
+def bilinear_reading(
+    source: NDArray[np.float64], size: tuple[int, int], fill: str, dtype: Any
+) -> Reading:
+    """Give how to read an image at m points by bilinear interpolation.
 
     Parameters
     ----------
@@ -171,13 +220,9 @@ def bilinear_operator(source: NDArray[np.float64], size: tuple[int, int], fill: 
     size : tuple (height, width)
     fill : {"zero", "edge", "wrap"}
         What lies outside the image.
-
-    Returns
-    -------
-    csr_array of shape (m, height * width)
+    dtype : dtype
+        Of the weights.
     """
-    from scipy.sparse import csr_array
-
     height, width = size
     # Snap what rounding has moved off the grid: shifts, flips and quarter turns stay exact.
     source = np.round(source, 9)
@@ -185,30 +230,24 @@ def bilinear_operator(source: NDArray[np.float64], size: tuple[int, int], fill: 
     fraction = source - corner
     corner = corner.astype(np.int64)
 
-    indices, weights = [], []
-    for down in (0, 1):
-        for right in (0, 1):
-            row, column = corner[0] + down, corner[1] + right
-            weight = (fraction[0] if down else 1 - fraction[0]) * (
-                fraction[1] if right else 1 - fraction[1]
-            )
-            if fill == "wrap":
-                row, column = row % height, column % width
-            elif fill == "edge":
-                row, column = row.clip(0, height - 1), column.clip(0, width - 1)
-            else:
-                inside = (row >= 0) & (row < height) & (column >= 0) & (column < width)
-                weight = np.where(inside, weight, 0.0)
-                row, column = np.where(inside, row, 0), np.where(inside, column, 0)
-            indices.append(row * width + column)
-            weights.append(weight)
-    index = np.stack(indices, axis=1)
-    weight = np.stack(weights, axis=1)
-    used = weight != 0
-    indptr = np.concatenate([[0], np.cumsum(used.sum(axis=1))]).astype(np.int32)
-    return csr_array(
-        (weight[used], index[used].astype(np.int32), indptr), shape=(len(index), height * width)
-    )
+    index = np.empty((source.shape[1], 4), dtype=np.uint32)
+    weights = np.empty((source.shape[1], 4), dtype=dtype)
+    for tap, (down, right) in enumerate([(0, 0), (0, 1), (1, 0), (1, 1)]):
+        row, column = corner[0] + down, corner[1] + right
+        weight = (fraction[0] if down else 1 - fraction[0]) * (
+            fraction[1] if right else 1 - fraction[1]
+        )
+        if fill == "wrap":
+            row, column = row % height, column % width
+        elif fill == "edge":
+            row, column = row.clip(0, height - 1), column.clip(0, width - 1)
+        else:
+            inside = (row >= 0) & (row < height) & (column >= 0) & (column < width)
+            weight = np.where(inside, weight, 0.0)
+            row, column = np.where(inside, row, 0), np.where(inside, column, 0)
+        index[:, tap] = row * width + column
+        weights[:, tap] = weight
+    return Reading(index, weights)
 
 
 class Gather(Action):
@@ -226,7 +265,7 @@ class Gather(Action):
     def merge(self, inner: Action, pairwise: bool) -> Action | None:
         if not isinstance(inner, Gather):
             return None
-        if not pairwise and len(inner) * self.indices.nbytes > OPERATOR_BYTES:
+        if not pairwise and len(inner) * self.indices.nbytes > READING_BYTES:
             return None  # rather one after the other than a list that large
         if pairwise:
             return Gather(np.take_along_axis(inner.indices, self.indices, axis=1))

@@ -7,7 +7,7 @@ from abc import abstractmethod
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from invarlearn.transforms._actions import Action, Affine, Functions, Rows, bilinear_operator
+from invarlearn.transforms._actions import Action, Affine, Functions, Rows, bilinear_reading
 from invarlearn.transforms._checks import Shape, check_number
 from invarlearn.transforms.grid import (
     DOWN,
@@ -481,11 +481,9 @@ def to_polar(X: ArrayLike, n_annuli: int = 14, n_sectors: int = 48, shape: Shape
     # Sectors run counterclockwise, as Rotation turns.
     row = (height - 1) / 2 - np.outer(ring, np.sin(angle)).ravel()
     column = (width - 1) / 2 + np.outer(ring, np.cos(angle)).ravel()
-    read = bilinear_operator(np.stack([row, column]), (height, width), "zero").astype(X.dtype)
-    columns = X.reshape(len(X), -1, channels).transpose(1, 0, 2).reshape(height * width, -1)
-    weight = np.repeat(np.sqrt(area), n_sectors).astype(X.dtype)
-    polar = (read @ columns) * weight[:, None]
-    return polar.reshape(-1, len(X), channels).transpose(1, 0, 2).reshape(len(X), -1)
+    reading = bilinear_reading(np.stack([row, column]), (height, width), "zero", X.dtype)
+    weight = np.repeat(np.sqrt(area), n_sectors * channels).astype(X.dtype)
+    return reading.read(X, channels) * weight
 
 
 def _check_axis(axis: int) -> int:

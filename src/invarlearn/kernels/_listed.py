@@ -1,0 +1,154 @@
+"""The engine for any listed family: matrix products with whole orbits, then a compiled pooling."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn import get_config
+
+from invarlearn.kernels.base import RBF, DotKernel, Rows
+from invarlearn.transforms._checks import check_memory
+from invarlearn.transforms._threads import in_threads, slices
+
+if TYPE_CHECKING:
+    from invarlearn.kernels.orbit import OrbitKernel
+
+# Similarities are computed in blocks of about this size, orbits in larger ones.
+BLOCK_BYTES = 4 * 2**20
+
+
+@dataclass(frozen=True)
+class Orbits:
+    """Orbits of some rows as the base kernel sees them: (rows * size, features).
+
+    For RBF kernels, which look for the largest ``x.t - |t|^2 / 2``, ``halves`` has half the
+    squared norm of each, None if all of them are one half; and rows are measured from an origin
+    near them, for precision.
+    """
+
+    rows: Rows
+    size: int
+    halves: Rows | None = None
+    origin: Rows | None = None
+
+    @property
+    def nbytes(self) -> int:
+        return self.rows.nbytes
+
+    def __getitem__(self, which: slice) -> Orbits:
+        """Give the orbits of some of the rows."""
+        part = slice(which.start * self.size, which.stop * self.size)
+        halves = None if self.halves is None else self.halves[part]
+        return Orbits(self.rows[part], self.size, halves, self.origin)
+
+
+class Listed:
+    """Pools similarities to the orbits of rows, all elements of the family one by one.
+
+    Parameters
+    ----------
+    kernel : OrbitKernel
+    n_features : int
+    """
+
+    # orbits are worth their cost from so many rows on the other side
+    row_chunk = 8192
+
+    def __init__(self, kernel: OrbitKernel, n_features: int):
+        self.kernel = kernel
+        self.base: Any = kernel._base()
+        self.action = kernel._family()._listed(n_features)
+        self.n_features = n_features
+
+    def column_chunk(self, itemsize: int) -> int:
+        """Say how many orbits to hold at a time."""
+        size = len(self.action)
+        check_memory(
+            (1, size, self.n_features),
+            f"f{itemsize}",
+            "the orbit of one row",
+            "use a smaller family",
+        )
+        limit = min(16 * BLOCK_BYTES, get_config()["working_memory"] * 2**20 / 4)
+        return max(1, int(limit // (size * self.n_features * itemsize)))
+
+    def prepare(self, Y: Rows) -> Orbits:
+        """Give the orbits of rows, to be compared with others."""
+        from invarlearn.kernels._pooling import square_norms
+
+        size = len(self.action)
+        orbit = self.action.act(Y, 0, size).reshape(-1, self.n_features)
+        rows = self.kernel._represented(orbit, overwrite=True)
+        if self.kernel.pooling != "max" or not isinstance(self.base, RBF):
+            return Orbits(rows, size)
+        origin = None
+        if not self.kernel.normalize:
+            origin = rows.mean(axis=0, dtype=float).astype(rows.dtype)
+            rows -= origin
+        squared = np.empty(len(rows), dtype=rows.dtype)
+        in_threads(
+            lambda part: square_norms(rows[part], False, squared[part]), slices(len(rows), 2048)
+        )
+        if self.kernel.normalize and squared.min() > 0.5:
+            return Orbits(rows, size)  # all have norm one
+        return Orbits(rows, size, squared / 2, origin)
+
+    def pool(self, X: Rows, orbits: Orbits) -> Rows:
+        """Pool k(x, Ty) over T, for the rows y whose orbits these are: (n, m)."""
+        x = self.kernel._represented(X)
+        if orbits.origin is not None:
+            x = x - orbits.origin
+        k, m = orbits.size, len(orbits.rows) // orbits.size
+        out = np.empty((len(x), m), dtype=X.dtype)
+        # many rows by few orbits: what BLAS rearranges of the orbits serves all rows at once
+        tall = min(len(x), 1024)
+        wide = min(m, max(1, BLOCK_BYTES // (tall * k * X.itemsize)))
+        tall = min(tall, max(1, BLOCK_BYTES // (wide * k * X.itemsize)))
+        # one buffer a thread: fresh memory costs about as much as filling it
+        buffers = threading.local()
+
+        def some(columns: slice) -> None:
+            if not hasattr(buffers, "fits"):
+                buffers.fits = np.empty((tall, wide * k), dtype=X.dtype)
+            for rows in slices(len(x), tall):
+                part = orbits[columns]
+                fits = buffers.fits[: rows.stop - rows.start, : len(part.rows)]
+                self._pool_block(x[rows], part, fits, out[rows, columns])
+
+        in_threads(some, slices(m, wide))
+        return out
+
+    def _pool_block(self, x: Rows, orbits: Orbits, fits: Rows, out: Rows) -> None:
+        from invarlearn.kernels._pooling import pool_max, pool_mean, pool_softmax
+
+        base, pooling, k = self.base, self.kernel.pooling, orbits.size
+        if pooling == "max" and isinstance(base, DotKernel):
+            np.matmul(x, orbits.rows.T, out=fits)
+            pool_max(fits, k, out)
+            out[:] = base.profile(out, 0)
+        elif pooling == "max" and isinstance(base, RBF):
+            self._nearest(x, orbits, fits, out)
+        else:
+            fits[:] = base(x, orbits.rows)
+            if pooling == "max":
+                pool_max(fits, k, out)
+            elif pooling == "mean":
+                pool_mean(fits, k, out)
+            else:
+                pool_softmax(fits, k, self.kernel._sharpness(), out)
+
+    def _nearest(self, x: Rows, orbits: Orbits, fits: Rows, out: Rows) -> None:
+        """Give the Gaussian of the distance to the nearest element of each orbit."""
+        from invarlearn.kernels._pooling import pool_max
+
+        squared = np.einsum("nd,nd->n", x, x)[:, None]
+        np.matmul(x, orbits.rows.T, out=fits)
+        half = 0.5
+        if orbits.halves is not None:
+            fits -= orbits.halves
+            half = 0.0
+        pool_max(fits, orbits.size, out)
+        out[:] = self.base.profile(np.maximum(squared + 2 * (half - out), 0), 0)

@@ -12,16 +12,17 @@ __version__ = "0.1.0"
 # Public estimator -> the module that has it.
 _ESTIMATORS = {
     "OrbitSVC": "invarlearn.estimators.orbit",
+    "OrbitSVR": "invarlearn.estimators.orbit",
     "TangentDistanceClassifier": "invarlearn.estimators.tangent_distance",
     "VirtualSVC": "invarlearn.estimators.virtual",
 }
 
 if TYPE_CHECKING:
-    from invarlearn.estimators.orbit import OrbitSVC
+    from invarlearn.estimators.orbit import OrbitSVC, OrbitSVR
     from invarlearn.estimators.tangent_distance import TangentDistanceClassifier
     from invarlearn.estimators.virtual import VirtualSVC
 
-__all__ = ["OrbitSVC", "TangentDistanceClassifier", "VirtualSVC", "__version__"]
+__all__ = ["OrbitSVC", "OrbitSVR", "TangentDistanceClassifier", "VirtualSVC", "__version__"]
 
 
 def __getattr__(name: str) -> Any:

@@ -2,7 +2,8 @@
 
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from invarlearn import OrbitSVC, TangentDistanceClassifier, VirtualSVC
+from invarlearn import OrbitSVC, OrbitSVR, TangentDistanceClassifier, VirtualSVC
+from invarlearn.features import OrientedGradients
 from invarlearn.transforms import CyclicShift
 
 
@@ -15,6 +16,10 @@ from invarlearn.transforms import CyclicShift
         OrbitSVC(normalize=False),
         OrbitSVC(CyclicShift(step=2), normalize=False),
         OrbitSVC(CyclicShift(step=2), pooling="mean", normalize=False),
+        OrbitSVC(CyclicShift(step=2), normalize=False, probability=True),
+        OrbitSVR(normalize=False),
+        OrbitSVR(CyclicShift(step=2), normalize=False, psd="flip"),
+        OrientedGradients(shape=(1, -1)),
         TangentDistanceClassifier(CyclicShift()),
         TangentDistanceClassifier(CyclicShift(), sides=1, n_neighbors=3),
     ]

@@ -166,7 +166,7 @@ def test_readings_of_a_large_family_are_built_once_a_pass():
     X = np.random.RandomState(0).rand(4, 1024)
     pieces = -(-family.n_elements // family._listed(1024).piece(1024))
     before = readings.built
-    rows_seen = sum(len(block) for _, _, block in family.iter_orbit(X, max_bytes=2**20))
+    rows_seen = sum(len(block) for _, _, block in family.iter_orbit(X, max_bytes=2**22))
     assert rows_seen > 4
     assert 4 < pieces <= readings.built - before <= 2 * pieces
 

@@ -19,9 +19,14 @@ def check_training(
     """Validate rows, classes and the family of a classifier."""
     X, y = validate_data(estimator, X, y, dtype=[np.float64, np.float32])
     check_classification_targets(y)
+    check_family(family)
+    return X, y
+
+
+def check_family(family: Any) -> None:
+    """Say what a family is, if this is none."""
     if family is not None and not isinstance(family, Family):
         raise TypeError(f"family={family!r} is not a Family: build one from invarlearn.transforms")
-    return X, y
 
 
 def two_classes_of(y: NDArray) -> NDArray:

@@ -6,19 +6,73 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.svm import SVC
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
+from sklearn.svm import SVC, SVR
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, check_memory, validate_data
 
-from invarlearn.estimators._targets import check_training, two_classes_of
+from invarlearn.estimators._calibration import fitted_factor, probabilities
+from invarlearn.estimators._targets import check_family, check_training, two_classes_of
 from invarlearn.kernels import RBF, Kernel, Linear, OrbitKernel, Polynomial
 from invarlearn.kernels.definiteness import spectrum_of
+from invarlearn.kernels.orbit import Orbits
 from invarlearn.transforms import Family
 
 _KERNELS = ("rbf", "poly", "linear")
 
 
-class OrbitSVC(ClassifierMixin, BaseEstimator):
+class OrbitMachine(BaseEstimator):
+    """What support vector machines on orbit kernels share: the Gram matrix and its repair."""
+
+    def _fit_gram(self, X: NDArray, y: NDArray) -> NDArray[np.float64]:
+        """Give the repaired Gram matrix of the training rows."""
+        self.kernel_ = OrbitKernel(
+            self._base(X),
+            None if self.family is None else clone(self.family),
+            self.pooling,
+            self.normalize,
+            self.sharpness,
+            None if self.features is None else clone(self.features).fit(X, y),
+        )
+        gram = check_memory(self.memory).cache(gram_of)(self.kernel_, X)
+        self._spectrum = spectrum_of(gram, self.psd)
+        self.smallest_eigenvalue_ = self._spectrum.smallest
+        self.negative_share_ = self._spectrum.negative_share
+        self.gershgorin_ = self._spectrum.gershgorin
+        return self._spectrum.repaired_gram(gram)
+
+    def _keep(self, X: NDArray, support: NDArray) -> None:
+        """Keep the rows that predictions need: without a repair, only support vectors."""
+        self._n_rows = len(X)
+        self._needed = np.arange(len(X)) if self._spectrum.repair is not None else support
+        self._orbits = Orbits(self.kernel_, X[self._needed])
+
+    def _similarities(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Give the repaired similarities to the training rows: (n_samples, n_training)."""
+        check_is_fitted(self)
+        X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
+        rows = np.zeros((len(X), self._n_rows))
+        rows[:, self._needed] = self._orbits(X)
+        return self._spectrum.repaired_rows(rows)
+
+    def _base(self, X: NDArray) -> Kernel:
+        if isinstance(self.kernel, Kernel):
+            return clone(self.kernel)
+        if self.kernel not in _KERNELS:
+            raise ValueError(
+                f"kernel={self.kernel!r} is unknown: pass a Kernel, or one of {', '.join(_KERNELS)}"
+            )
+        gamma = self.gamma
+        if gamma is None:
+            variance = float(X.var(dtype=float))
+            scale = 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
+            gamma = (3.0 if self.kernel == "rbf" else 1.0) if self.normalize else scale
+        if self.kernel == "rbf":
+            return RBF(gamma)
+        return Polynomial(self.degree, gamma, self.coef0) if self.kernel == "poly" else Linear()
+
+
+class OrbitSVC(ClassifierMixin, OrbitMachine):
     """Support vector classifier on similarity over orbits.
 
     Parameters
@@ -43,9 +97,21 @@ class OrbitSVC(ClassifierMixin, BaseEstimator):
     normalize : bool, default=True
     sharpness : float, default=10.0
     class_weight : dict or "balanced", optional
+    probability : bool, default=False
+        Whether to calibrate ``predict_proba`` by cross-validation, which trains up to five more
+        times on the same Gram matrix.
     tol : float, default=1e-3
     memory : str or joblib.Memory, optional
         Where to keep Gram matrices, so that a search over C computes each once.
+
+    Notes
+    -----
+    Training uses the symmetric kernel. Predictions compare new rows with the orbits of the
+    training rows and leave the new rows as they are: the orbits are computed once, and kept if
+    they fit into a quarter of scikit-learn's ``working_memory``.
+
+    Blocks of similarities go through joblib, so ``joblib.parallel_config(backend="dask")`` runs
+    them on a cluster.
 
     Attributes
     ----------
@@ -91,6 +157,7 @@ class OrbitSVC(ClassifierMixin, BaseEstimator):
         normalize: bool = True,
         sharpness: float = 10.0,
         class_weight: Any = None,
+        probability: bool = False,
         tol: float = 1e-3,
         memory: Any = None,
     ):
@@ -106,6 +173,7 @@ class OrbitSVC(ClassifierMixin, BaseEstimator):
         self.normalize = normalize
         self.sharpness = sharpness
         self.class_weight = class_weight
+        self.probability = probability
         self.tol = tol
         self.memory = memory
 
@@ -119,23 +187,17 @@ class OrbitSVC(ClassifierMixin, BaseEstimator):
         """
         X, y = check_training(self, X, y, self.family)
         self.classes_ = two_classes_of(y)
-        self.kernel_ = OrbitKernel(
-            self._base(X),
-            None if self.family is None else clone(self.family),
-            self.pooling,
-            self.normalize,
-            self.sharpness,
-            None if self.features is None else clone(self.features).fit(X, y),
-        )
-        gram = check_memory(self.memory).cache(gram_of)(self.kernel_, X)
-        self._spectrum = spectrum_of(gram, self.psd)
-        self.smallest_eigenvalue_ = self._spectrum.smallest
-        self.negative_share_ = self._spectrum.negative_share
-        self.gershgorin_ = self._spectrum.gershgorin
-        self._rows = X.copy()
+        gram = self._fit_gram(X, y)
         self.svc_ = SVC(
-            kernel="precomputed", C=self.C, class_weight=self.class_weight, tol=self.tol
-        ).fit(self._spectrum.repaired_gram(gram), y)
+            kernel="precomputed",
+            C=self.C,
+            class_weight=self.class_weight,
+            tol=self.tol,
+            break_ties=True,
+        ).fit(gram, y)
+        if self.probability:
+            self._factor = fitted_factor(clone(self.svc_), gram, y)
+        self._keep(X, self.svc_.support_)
         return self
 
     def decision_function(self, X: ArrayLike) -> NDArray:
@@ -148,33 +210,100 @@ class OrbitSVC(ClassifierMixin, BaseEstimator):
         rows = self._similarities(X)
         return self.svc_.predict(rows)
 
-    def _similarities(self, X: ArrayLike) -> NDArray[np.float64]:
-        """Give the repaired similarities to the training rows: (n_samples, n_training)."""
-        check_is_fitted(self)
-        X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
-        if self._spectrum.repair is not None:
-            return self._spectrum.repaired_rows(self.kernel_(X, self._rows))
-        # without a repair only support vectors count
-        rows = np.zeros((len(X), len(self._rows)))
-        support = self.svc_.support_
-        rows[:, support] = self.kernel_(X, self._rows[support])
-        return rows
+    def _calibrates(self) -> bool:
+        if not self.probability:
+            raise AttributeError("predict_proba needs probability=True")
+        return True
 
-    def _base(self, X: NDArray) -> Kernel:
-        if isinstance(self.kernel, Kernel):
-            return clone(self.kernel)
-        if self.kernel not in _KERNELS:
-            raise ValueError(
-                f"kernel={self.kernel!r} is unknown: pass a Kernel, or one of {', '.join(_KERNELS)}"
-            )
-        gamma = self.gamma
-        if gamma is None:
-            variance = float(X.var(dtype=float))
-            scale = 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
-            gamma = (3.0 if self.kernel == "rbf" else 1.0) if self.normalize else scale
-        if self.kernel == "rbf":
-            return RBF(gamma)
-        return Polynomial(self.degree, gamma, self.coef0) if self.kernel == "poly" else Linear()
+    @available_if(_calibrates)
+    def predict_proba(self, X: ArrayLike) -> NDArray:
+        """Give the probability of each class; the most probable one is the predicted one."""
+        return probabilities(self.decision_function(X), self._factor)
+
+
+class OrbitSVR(RegressorMixin, OrbitMachine):
+    """Support vector regression on similarity over orbits.
+
+    Parameters
+    ----------
+    family : Family or None
+        What should not matter. None: nothing, an ordinary kernel.
+    kernel, features, pooling, psd, gamma, degree, coef0, normalize, sharpness, memory
+        As in :class:`OrbitSVC`.
+    C : float, default=10.0
+    epsilon : float, default=0.1
+        Errors up to this size do not count.
+    tol : float, default=1e-3
+
+    Attributes
+    ----------
+    svr_ : SVR
+        Trained on the repaired Gram matrix.
+    kernel_, smallest_eigenvalue_, negative_share_, gershgorin_, n_features_in_
+        As in :class:`OrbitSVC`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from invarlearn.transforms import CyclicShift
+    >>> X = np.random.RandomState(0).rand(40, 6)
+    >>> svr = OrbitSVR(CyclicShift(), kernel="linear", normalize=False).fit(X, X.max(axis=1))
+    >>> bool(np.allclose(svr.predict(X), svr.predict(np.roll(X, 2, axis=1))))
+    True
+    """
+
+    def __init__(
+        self,
+        family: Family | None = None,
+        kernel: Any = "rbf",
+        features: Any = None,
+        pooling: str = "max",
+        C: float = 10.0,
+        epsilon: float = 0.1,
+        psd: str | None = "clip",
+        gamma: float | None = None,
+        degree: int = 8,
+        coef0: float = 1.0,
+        normalize: bool = True,
+        sharpness: float = 10.0,
+        tol: float = 1e-3,
+        memory: Any = None,
+    ):
+        self.family = family
+        self.kernel = kernel
+        self.features = features
+        self.pooling = pooling
+        self.C = C
+        self.epsilon = epsilon
+        self.psd = psd
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.normalize = normalize
+        self.sharpness = sharpness
+        self.tol = tol
+        self.memory = memory
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> OrbitSVR:
+        """Compute the Gram matrix, repair it and train on it.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        """
+        X, y = validate_data(self, X, y, dtype=[np.float64, np.float32], y_numeric=True)
+        check_family(self.family)
+        gram = self._fit_gram(X, y)
+        svr = SVR(kernel="precomputed", C=self.C, epsilon=self.epsilon, tol=self.tol)
+        self.svr_ = svr.fit(gram, y)
+        self._keep(X, self.svr_.support_)
+        return self
+
+    def predict(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Give the value of each sample."""
+        rows = self._similarities(X)
+        return self.svr_.predict(rows)
 
 
 def gram_of(kernel: Kernel, X: NDArray) -> NDArray:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 from numpy.typing import ArrayLike
+from sklearn import get_config
 
 from invarlearn.kernels._listed import BLOCK_BYTES, Listed
 from invarlearn.kernels.base import RBF, DotKernel, Kernel, Linear, Rows, check_pair
@@ -123,17 +124,24 @@ class OrbitKernel(Kernel):
         """Choose how to compare rows with orbits."""
         return spectral_engine(self, n_features) or Listed(self, n_features)
 
-    def _pooled(self, X: Rows, Y: Rows) -> Rows:
-        """Pool k(x, Ty) over T: (n, m). Blocks go through joblib, and to its backend."""
+    def _pooled(self, X: Rows, Y: Rows, kept: dict[int, Any] | None = None) -> Rows:
+        """Pool k(x, Ty) over T: (n, m). Blocks go through joblib, and to its backend.
+
+        ``kept`` has what is known of blocks of Y from earlier calls, and is filled.
+        """
         _, size, _ = self._family()._orbit_shape(Y)
         check_memory((size, 9), float, "the list of elements", "use a smaller family")
-        engine = self._engine(X.shape[1])
+        engine: Any = self._engine(X.shape[1])
         out = np.empty((len(X), len(Y)), dtype=X.dtype)
         column_blocks = slices(len(Y), engine.column_chunk(X.itemsize))
         row_blocks = slices(len(X), engine.row_chunk)
         if effective_n_jobs(None) == 1:
             for columns in column_blocks:
-                known: Any = engine.prepare(Y[columns])
+                known = kept.get(columns.start) if kept is not None else None
+                if known is None:
+                    known = engine.prepare(Y[columns])
+                    if kept is not None and _room_for(kept, known):
+                        kept[columns.start] = known
                 for rows in row_blocks:
                     out[rows, columns] = engine.pool(X[rows], known)
             return out
@@ -199,3 +207,35 @@ def _pool(kernel: OrbitKernel, X: Rows, Y: Rows) -> Rows:
     """Compute one block; a function of its own, so that workers elsewhere can import it."""
     engine: Any = kernel._engine(X.shape[1])
     return engine.pool(X, engine.prepare(Y))
+
+
+class Orbits:
+    """Rows with whose orbits others are compared again and again.
+
+    What is computed of the orbits is kept as long as it fits into a quarter of scikit-learn's
+    ``working_memory``; it is not pickled.
+
+    Parameters
+    ----------
+    kernel : OrbitKernel
+    Y : array of shape (m, n_features)
+    """
+
+    def __init__(self, kernel: OrbitKernel, Y: Rows):
+        self.kernel = kernel
+        self.Y = Y
+        self._kept: dict[int, Any] = {}
+
+    def __call__(self, X: Rows) -> Rows:
+        """Give the similarity of rows to these orbits, as ``kernel.to_orbits(X, Y)`` does."""
+        if self.kernel.pooling == "mean" or X.dtype != self.Y.dtype:
+            return self.kernel.to_orbits(X, self.Y)
+        return self.kernel._pooled(X, self.Y, self._kept)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_kept": {}}
+
+
+def _room_for(kept: dict[int, Any], known: Any) -> bool:
+    limit = get_config()["working_memory"] * 2**20 / 4
+    return sum(one.nbytes for one in kept.values()) + known.nbytes <= limit

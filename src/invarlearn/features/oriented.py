@@ -1,0 +1,168 @@
+"""Oriented gradients: where strokes and edges are, and which way they run."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from invarlearn.transforms._checks import Shape, check_number
+from invarlearn.transforms._threads import in_threads, slices
+from invarlearn.transforms.images import Translation
+
+
+class OrientedGradients(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """Maps of the gradient of an image in several orientations.
+
+    The gradient at each pixel is divided by the contrast around it, shared between the two
+    orientations nearest to its own, blurred and sampled at every other pixel; the square root of
+    these maps is divided by its norm. Light and dark change places when the orientation turns by
+    half the circle.
+
+    Parameters
+    ----------
+    n_orientations : int, default=8
+        Evenly spaced on the full circle.
+    blur : float, default=1.0
+        Standard deviation, in pixels, of the Gaussian that blurs the maps.
+    step : int, default=2
+        Pixels between two samples of a map.
+    margin : int, default=2
+        Pixels of a map around the image.
+    contrast : float, default=3.0
+        Standard deviation, in pixels, of the neighbourhood whose contrast counts.
+    floor : float, default=0.1
+        Added to the contrast, as a share of the largest gradient: nothing is made of noise in
+        empty regions.
+    shape : tuple, optional
+        Shape of a row: (height, width) or (height, width, channels). None: a square image; -1 for
+        one of the numbers: what is left for it, so (1, -1) is a signal of any length.
+
+    Attributes
+    ----------
+    shape_ : tuple (rows, columns, n_orientations)
+        Shape of a transformed row.
+    n_features_in_ : int
+
+    Examples
+    --------
+    >>> from invarlearn.datasets import load_mnist_sample
+    >>> gradients = OrientedGradients().fit(load_mnist_sample().X_train)
+    >>> gradients.shape_
+    (16, 16, 8)
+    """
+
+    def __init__(
+        self,
+        n_orientations: int = 8,
+        blur: float = 1.0,
+        step: int = 2,
+        margin: int = 2,
+        contrast: float = 3.0,
+        floor: float = 0.1,
+        shape: Shape = None,
+    ):
+        self.n_orientations = n_orientations
+        self.blur = blur
+        self.step = step
+        self.margin = margin
+        self.contrast = contrast
+        self.floor = floor
+        self.shape = shape
+
+    def fit(self, X: ArrayLike, y: Any = None) -> OrientedGradients:
+        """Learn the shape of a row; nothing else depends on data.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : ignored
+        """
+        X = validate_data(self, X, dtype=[np.float64, np.float32])
+        check_number(self.n_orientations, "n_orientations", low=2, whole=True)
+        check_number(self.blur, "blur", low=0)
+        check_number(self.step, "step", low=1, whole=True)
+        check_number(self.margin, "margin", low=0, whole=True)
+        check_number(self.contrast, "contrast", low=0)
+        check_number(self.floor, "floor", low=0)
+        height, width, _ = self._grid(X.shape[1])
+        rows, columns = (self._samples(side) for side in (height, width))
+        self.shape_ = (rows, columns, int(self.n_orientations))
+        return self
+
+    def transform(self, X: ArrayLike) -> NDArray:
+        """Give the maps.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples, rows * columns * n_orientations)
+        """
+        from invarlearn.features._oriented import oriented_gradients
+
+        check_is_fitted(self)
+        X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
+        grid = self._grid(X.shape[1])
+        images = np.ascontiguousarray(X).reshape(-1, *grid)
+        margin, step = int(self.margin), int(self.step)
+        out = np.empty((len(X), *self.shape_), dtype=X.dtype)
+        near = tuple(gaussian(self.contrast, 1, 0) if side > 1 else np.ones(1) for side in grid[:2])
+        cell = tuple(
+            gaussian(self.blur, step, margin) if side > 1 else np.ones(1) for side in grid[:2]
+        )
+        steps = tuple(step if side > 1 else 1 for side in grid[:2])
+        in_threads(
+            lambda rows: oriented_gradients(
+                images[rows],
+                int(self.n_orientations),
+                near,
+                float(self.floor),
+                cell,
+                steps,
+                out[rows],
+            ),
+            slices(len(X), 256),
+        )
+        return out.reshape(len(X), -1)
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(np.prod(self.shape_))
+
+    def _samples(self, side: int) -> int:
+        """Say how many samples a map has along an axis; an axis of one pixel is left alone."""
+        return 1 if side == 1 else -(-(side + 2 * int(self.margin)) // int(self.step))
+
+    def _grid(self, n_features: int) -> tuple[int, int, int]:
+        shape = self.shape
+        if isinstance(shape, (tuple, list)) and list(shape).count(-1) == 1:
+            known = max(1, -int(np.prod(shape)))
+            shape = tuple(max(1, n_features // known) if side == -1 else side for side in shape)
+        return Translation(shape=shape)._grid(n_features)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+
+def gaussian(sigma: float, step: int, margin: int) -> NDArray[np.float64]:
+    """Give the weights of a Gaussian filter, read from ``first sample - len // 2`` on.
+
+    With a step the samples lie in the middle of the pixels that they stand for, and the first of
+    them ``margin`` pixels outside.
+    """
+    offset = (step - 1) / 2 - margin
+    reach = int(np.ceil(3 * sigma + abs(offset)))
+    places = np.arange(-reach, reach + 1) - offset
+    if sigma == 0:
+        weights = (np.abs(places) <= step / 2).astype(float)
+    else:
+        weights = np.exp(-0.5 * (places / sigma) ** 2)
+    return weights / weights.sum()

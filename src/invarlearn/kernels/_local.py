@@ -101,16 +101,15 @@ def _local_value(x, y, windows, degrees, padding, average, z, line, sums):  # ty
 
 
 @njit(cache=True, nogil=True)
-def local_gram(X, Y, windows, degrees, padding, average, symmetric):  # type: ignore[no-untyped-def]
-    """Give the local polynomial kernel of all pairs of images, (n, h, w, c) and (m, h, w, c)."""
-    n, m = len(X), len(Y)
+def local_gram(X, Y, windows, degrees, padding, average, first, out):  # type: ignore[no-untyped-def]
+    """Fill in the local polynomial kernel of all pairs of images, (n, h, w, c) and (m, h, w, c).
+
+    With ``first`` >= 0 row i is row ``first + i`` of a Gram matrix, of which only the upper
+    triangle is computed.
+    """
     height, width = X.shape[1], X.shape[2]
     z = np.empty((height, width))
     line, sums = np.empty(max(height, width)), np.empty(max(height, width))
-    out = np.empty((n, m))
-    for i in range(n):
-        for j in range(i if symmetric else 0, m):
+    for i in range(len(X)):
+        for j in range(first + i if first >= 0 else 0, len(Y)):
             out[i, j] = _local_value(X[i], Y[j], windows, degrees, padding, average, z, line, sums)
-            if symmetric:
-                out[j, i] = out[i, j]
-    return out

@@ -7,9 +7,17 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
+from invarlearn.kernels._windows import SquaredWindows
 from invarlearn.kernels.base import Kernel, Rows, check_pair
 from invarlearn.transforms._checks import Shape, as_tuple, check_number
+from invarlearn.transforms._threads import in_threads, slices
 from invarlearn.transforms.images import Translation
+
+# With so many products of two pixels a pixel, running sums over windows are faster.
+MANY_CHANNELS = 200
+
+# Products of pixels are held in blocks of about this size.
+BLOCK_BYTES = 64 * 2**20
 
 _PADDINGS = {"zero": 0, "valid": 1, "wrap": 2}
 
@@ -62,27 +70,52 @@ class LocalPolynomial(Kernel):
         self.shape = shape
 
     def __call__(self, X: ArrayLike, Y: ArrayLike | None = None) -> Rows:
-        from invarlearn.kernels._local import local_gram
-
-        symmetric = Y is None
+        same = Y is None
         X, Y = check_pair(X, Y)
         grid = self._grid(X.shape[1])
-        widths, degrees = self._layers(grid)
+        images, others = (np.ascontiguousarray(Z).reshape(-1, *grid) for Z in (X, Y))
+        if self._is_squared(grid):
+            terms = SquaredWindows(self, grid)
+            if terms.n_channels < MANY_CHANNELS:
+                values = terms.finish(_inner_products(terms, images, others))
+                return (values + values.T) / 2 if same else values
+        return self._by_box_filters(images, others, same)
+
+    def _by_box_filters(self, images: Rows, others: Rows, same: bool) -> Rows:
+        from invarlearn.kernels._local import local_gram
+
+        windows, degrees = self._layers(images.shape[1:])
         padding = _PADDINGS[self.padding]
-        values = local_gram(
-            np.ascontiguousarray(X).reshape(-1, *grid),
-            np.ascontiguousarray(Y).reshape(-1, *grid),
-            widths,
-            degrees,
-            padding,
-            bool(self.average),
-            symmetric,
+        out = np.empty((len(images), len(others)), dtype=images.dtype)
+        in_threads(
+            lambda rows: local_gram(
+                images[rows],
+                others,
+                windows,
+                degrees,
+                padding,
+                bool(self.average),
+                rows.start if same else -1,
+                out[rows],
+            ),
+            slices(len(images), 8),
         )
-        return values.astype(X.dtype)
+        if same:
+            lower = np.tril_indices(len(out), -1)
+            out[lower] = out.T[lower]
+        return out
 
     def diag(self, X: ArrayLike) -> Rows:
         X, _ = check_pair(X, None)
         return np.array([self(row[None])[0, 0] for row in X], dtype=X.dtype)
+
+    def _is_squared(self, grid: tuple[int, int, int]) -> bool:
+        """Tell whether this is one layer of squares, which can be multiplied out."""
+        windows, degrees = self._layers(grid)
+        # around the border, two pixels must not meet twice in a window
+        meets = any(2 * k - 1 > side for k, side in zip(windows[0], grid[:2], strict=True))
+        once = self.padding != "wrap" or not meets
+        return len(windows) == 1 and degrees[0] == 2 and once
 
     def _grid(self, n_features: int) -> tuple[int, int, int]:
         shape = None if self.shape is None else as_tuple(self.shape)
@@ -91,7 +124,7 @@ class LocalPolynomial(Kernel):
         family.resolve_shape(n_features)
         return family._grid(n_features)
 
-    def _layers(self, grid: tuple[int, int, int]) -> tuple[Rows, Rows]:
+    def _layers(self, grid: tuple[int, ...]) -> tuple[Rows, Rows]:
         """Give the windows, (layers, 2), and the degrees, (layers + 1,), once they make sense."""
         if self.padding not in _PADDINGS:
             raise ValueError(
@@ -116,3 +149,15 @@ class LocalPolynomial(Kernel):
                 f"widths={self.widths!r} do not fit in images of {grid[0]} x {grid[1]} pixels"
             )
         return windows, np.array(degrees)
+
+
+def _inner_products(terms: SquaredWindows, images: Rows, others: Rows) -> Rows:
+    """Give the inner products of all products of two pixels, in blocks: (n, m)."""
+    out = np.empty((len(images), len(others)), dtype=images.dtype)
+    one = terms.n_channels * images[0].nbytes
+    for columns in slices(len(others), 4 * BLOCK_BYTES // one):
+        right = terms.right(others[columns]).reshape(columns.stop - columns.start, -1)
+        for rows in slices(len(images), BLOCK_BYTES // one):
+            left = terms.left(images[rows]).reshape(rows.stop - rows.start, -1)
+            out[rows, columns] = left @ right.T
+    return out

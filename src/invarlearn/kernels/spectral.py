@@ -11,13 +11,13 @@ are applied to y once each, and shifted from there.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn import get_config
 
+from invarlearn.kernels._windows import SquaredWindows
 from invarlearn.kernels.base import RBF, DotKernel, Rows
 from invarlearn.kernels.local import LocalPolynomial
 from invarlearn.transforms._shifts import Shifted, shifted
@@ -31,7 +31,7 @@ FEW_CHANNELS = 4
 
 # Spectra of transformed rows are held up to about this size, those of others in blocks.
 SPECTRA_BYTES = 192 * 2**20
-BLOCK_BYTES = 48 * 2**20
+BLOCK_BYTES = 64 * 2**20
 
 # What one multiplication costs: in a large matrix product, in products of many small ones, in an
 # inverse transform (for each place of a canvas), and in box filters (for each pixel).
@@ -66,80 +66,6 @@ class Products:
         return canvases.transpose(0, 3, 1, 2)
 
 
-class SquaredWindows:
-    """Sums over windows of squares, (gamma * window sum + 1) ** 2, multiplied out.
-
-    Channel 0 has the products of single pixels; the others have products of two pixels at a
-    distance, the left ones weighted by the number of windows that hold both.
-    """
-
-    def __init__(self, base: LocalPolynomial, shifts: Shifted):
-        height, width, channels = shifts.grid
-        windows, degrees = base._layers(shifts.grid)
-        self.wrap = base.padding == "wrap"
-        down, right = (int(w) for w in windows[0])
-        self.gamma = 1.0 / (down * right) if base.average else 1.0
-        rows, n_rows = _windows_with(height, down, base.padding)
-        columns, n_columns = _windows_with(width, right, base.padding)
-        self.n_windows = n_rows * n_columns
-        self.scale = 1.0 / self.n_windows if base.average else 1.0
-        self.degree = int(degrees[-1])
-        self.single = np.outer(rows(0), columns(0))
-        self.pairs = []
-        for dr, dc in product(range(down), range(1 - right, right)):
-            if dr == 0 and dc < 0:
-                continue
-            weight = np.outer(rows(dr), columns(dc))
-            for a, b in product(range(channels), repeat=2):
-                if (dr, dc) == (0, 0) and b < a:
-                    continue
-                twice = (dr, dc) != (0, 0) or a != b
-                self.pairs.append((dr, dc, a, b, weight * (2.0 if twice else 1.0)))
-        self.channels = channels
-        self.n_channels = channels + len(self.pairs)
-
-    def left(self, images: Rows) -> Rows:
-        n, height, width, channels = images.shape
-        out = np.zeros((n, self.n_channels, height, width), dtype=images.dtype)
-        number = images.dtype.type
-        for a in range(channels):
-            out[:, a] = images[..., a] * number(2 * self.gamma) * self.single.astype(images.dtype)
-        for i, (dr, dc, a, b, weight) in enumerate(self.pairs):
-            # weights are zero where the other pixel is outside, unless windows go around
-            other = np.roll(images[..., b], (-dr, -dc), axis=(1, 2))
-            scaled = (weight * self.gamma**2).astype(images.dtype)
-            out[:, channels + i] = images[..., a] * other * scaled
-        return out
-
-    def right(self, canvases: Rows) -> Rows:
-        channels = self.channels
-        shape = (len(canvases), self.n_channels, *canvases.shape[1:3])
-        out = np.empty(shape, dtype=canvases.dtype)
-        out[:, :channels] = canvases.transpose(0, 3, 1, 2)
-        for i, (dr, dc, a, b, _) in enumerate(self.pairs):
-            other = np.roll(canvases[..., b], (-dr, -dc), axis=(1, 2))
-            out[:, channels + i] = canvases[..., a] * other
-        return out
-
-
-def _windows_with(side: int, width: int, padding: str) -> tuple[Any, int]:
-    """Give a function that counts the windows with pixels a and a + distance, and their number."""
-    a = np.arange(side)
-    before = width // 2 if padding == "zero" else width - 1
-    n_windows = side - width + 1 if padding == "valid" else side
-
-    def count(distance: int) -> NDArray[np.float64]:
-        if padding == "wrap":
-            return np.full(side, float(width - abs(distance)))
-        low, high = np.minimum(a, a + distance), np.maximum(a, a + distance)
-        first = np.maximum(high - before, 0)
-        last = np.minimum(low - before + width - 1, n_windows - 1)
-        inside = (a + distance >= 0) & (a + distance < side)
-        return np.where(inside, np.maximum(last - first + 1, 0), 0).astype(float)
-
-    return count, n_windows
-
-
 class Spectral:
     """Pools similarities to all shifts of rows by Fourier transforms.
 
@@ -156,7 +82,7 @@ class Spectral:
         self.base: Any = kernel._base()
         self.shifts = shifts
         local = isinstance(self.base, LocalPolynomial)
-        self.terms: Any = SquaredWindows(self.base, shifts) if local else Products(shifts)
+        self.terms: Any = SquaredWindows(self.base, shifts.grid) if local else Products(shifts)
         self.size = shifts.size if shifts.periodic else tuple(map(smooth_length, shifts.size))
         height, width = self.size
         self.places = height * (width // 2 + 1)
@@ -322,7 +248,7 @@ class Spectral:
             one *= 3
         if self.kernel.pooling != "max":
             one += 2 * m * self.shifts.n_shifts * self.shifts.n_canvases * itemsize
-        return max(1, min(32, int(BLOCK_BYTES // one)))
+        return max(1, min(64, int(BLOCK_BYTES // one)))
 
     def _best(self, left: Rows, known: Spectra, n: int, m: int) -> Rows:
         """Give the largest fit over all elements: (n, m)."""
@@ -374,7 +300,7 @@ class Spectral:
         if right.ndim == 4:
             correlations(left, right, none, self.lags, plan, weights, best, every)
             return
-        for columns in slices(right.shape[2], 2 * LANES):
+        for columns in slices(right.shape[2], 4 * LANES):
             products = left @ right[:, :, columns]
             correlations(
                 none[None],
@@ -390,8 +316,7 @@ class Spectral:
     def _finish(self, fits: Rows, squared: Rows) -> Rows:
         """Turn fits into values of the kernel."""
         if isinstance(self.terms, SquaredWindows):
-            windows = fits + fits.dtype.type(self.terms.n_windows)
-            return (windows * fits.dtype.type(self.terms.scale) + 1) ** self.terms.degree
+            return self.terms.finish(fits)
         if isinstance(self.base, RBF):
             return self.base.profile(np.maximum(squared - 2 * fits, 0), 0)
         return self.base.profile(fits, 0)
@@ -429,14 +354,11 @@ def _fits_local(
     kernel: OrbitKernel, base: LocalPolynomial, shifts: Shifted, n_features: int
 ) -> bool:
     """Tell whether a local kernel has one layer of squares that can be multiplied out."""
-    if base._grid(n_features) != shifts.grid:
+    if base._grid(n_features) != shifts.grid or not base._is_squared(shifts.grid):
         return False
-    windows, degrees = base._layers(shifts.grid)
-    if len(windows) > 1 or degrees[0] != 2 or (kernel.normalize and not shifts.periodic):
+    if kernel.normalize and not shifts.periodic:
         return False
-    # around the border, two pixels must not meet twice in a window
-    fits = all(2 * k - 1 <= side for k, side in zip(windows[0], shifts.grid[:2], strict=True))
-    return base.padding != "wrap" or (shifts.periodic and fits)
+    return base.padding != "wrap" or shifts.periodic
 
 
 def smooth_length(n: int) -> int:

@@ -1,16 +1,21 @@
 """SVMs on orbit kernels, and the repair of indefinite Gram matrices."""
 
+import pickle
+
 import numpy as np
 import pytest
+from sklearn import config_context
+from sklearn.metrics import log_loss
 from sklearn.model_selection import GridSearchCV
 from sklearn.preprocessing import FunctionTransformer
-from sklearn.svm import SVC
+from sklearn.svm import SVC, SVR
 
-from invarlearn import OrbitSVC
+from invarlearn import OrbitSVC, OrbitSVR
 from invarlearn.datasets import load_mnist_sample
-from invarlearn.kernels import LocalPolynomial, OrbitKernel
+from invarlearn.features import OrientedGradients
+from invarlearn.kernels import RBF, LocalPolynomial, OrbitKernel
 from invarlearn.kernels.definiteness import spectrum_of
-from invarlearn.transforms import CyclicShift, Reflection, Rotation, Shear, Translation
+from invarlearn.transforms import Custom, CyclicShift, Reflection, Rotation, Shear, Translation
 
 
 @pytest.fixture(scope="module")
@@ -161,3 +166,98 @@ def test_bad_input_gets_clear_errors(digits):
     with pytest.raises(ValueError, match="not a square one"):
         OrbitSVC(Translation(1)).fit(X[:, :700], y)
     assert OrbitSVC(CyclicShift(radius=2)).fit(np.zeros((4, 6)), [0, 1, 0, 1]).predict([[0.0] * 6])
+
+
+def test_probabilities_are_calibrated_and_agree_with_predictions(digits):
+    X, y = digits.X_train[:200], digits.y_train[:200]
+    X_test, y_test = digits.X_test[:500], digits.y_test[:500]
+    svc = OrbitSVC(Translation(1) * Rotation(15), probability=True).fit(X, y)
+    found = svc.predict_proba(X_test)
+    np.testing.assert_allclose(found.sum(axis=1), 1)
+    assert (svc.classes_[found.argmax(axis=1)] == svc.predict(X_test)).mean() > 0.98
+    # better than constants, and about as sure as it is right
+    assert log_loss(y_test, found) < 0.4 < log_loss(y_test, np.full(found.shape, 0.1))
+    right = svc.predict(X_test) == y_test
+    assert abs(found.max(axis=1).mean() - right.mean()) < 0.1
+
+
+def test_two_classes_have_probabilities_too(digits):
+    y = digits.y_train[:200] < 5
+    svc = OrbitSVC(Translation(1), probability=True).fit(digits.X_train[:200], y)
+    found = svc.predict_proba(digits.X_test[:50])
+    np.testing.assert_array_equal(found[:, 1] > 0.5, svc.decision_function(digits.X_test[:50]) > 0)
+
+
+def test_probabilities_need_two_of_each_class():
+    X, y = np.random.RandomState(0).rand(4, 9), [0, 0, 0, 1]
+    with pytest.raises(ValueError, match="at least two samples of each class"):
+        OrbitSVC(Translation(1), probability=True).fit(X, y)
+    assert not hasattr(OrbitSVC(Translation(1)).fit(X, y), "predict_proba")
+
+
+def test_regression_is_an_svr_on_the_repaired_gram_matrix(digits):
+    X, X_test = digits.X_train[:60], digits.X_test[:30]
+    y = X.mean(axis=1).astype(float) * 10
+    family = Translation(1) * Rotation(15)
+    ours = OrbitSVR(family, psd=None, gamma=1.0, epsilon=0.01).fit(X, y)
+    kernel = OrbitKernel(RBF(1.0), family, normalize=True)
+    theirs = SVR(kernel="precomputed", C=10, epsilon=0.01).fit(kernel(X), y)
+    expected = theirs.predict(kernel.to_orbits(X_test, X))
+    np.testing.assert_allclose(ours.predict(X_test), expected, atol=1e-3)
+
+
+def test_regression_does_not_see_what_should_not_matter():
+    """How far two peaks lie apart, wherever they are."""
+    rng = np.random.RandomState(0)
+    gaps, places = rng.uniform(4, 16, 150), rng.randint(40, size=150)
+
+    def signal(gap, place):
+        peaks = [np.exp(-0.5 * ((np.arange(40) - at) / 2) ** 2) for at in (5, 5 + gap)]
+        return np.roll(sum(peaks), place)
+
+    X = np.stack([signal(gap, place) for gap, place in zip(gaps, places, strict=True)])
+    few, rest = slice(0, 40), slice(40, None)
+    plain = OrbitSVR().fit(X[few], gaps[few]).score(X[rest], gaps[rest])
+    ours = OrbitSVR(CyclicShift()).fit(X[few], gaps[few]).score(X[rest], gaps[rest])
+    assert ours > 0.95
+    assert plain < 0.5
+
+
+@pytest.mark.parametrize("family", [Translation(1) * Rotation(15), Translation(5, wrap=True)])
+@pytest.mark.parametrize("psd", ["clip", None])
+def test_orbits_are_kept_and_change_nothing(digits, family, psd):
+    X, y = digits.X_train[:70], digits.y_train[:70]
+    svc = OrbitSVC(family, psd=psd).fit(X, y)
+    first = svc.decision_function(digits.X_test[:20])
+    assert svc._orbits._kept
+    np.testing.assert_array_equal(svc.decision_function(digits.X_test[:20]), first)
+    # one at a time, after a trip through a file, and with no room to keep anything
+    alone = [svc.decision_function(row[None])[0] for row in digits.X_test[:3]]
+    np.testing.assert_allclose(alone, first[:3], atol=1e-4)
+    copy = pickle.loads(pickle.dumps(svc))
+    assert not copy._orbits._kept
+    with config_context(working_memory=1):
+        np.testing.assert_allclose(copy.decision_function(digits.X_test[:20]), first, atol=1e-4)
+
+
+def test_only_known_rows_are_transformed(digits):
+    """At prediction, x is compared with the orbits of support vectors as it is."""
+    X, y = digits.X_train[:40], digits.y_train[:40]
+    seen = []
+
+    def shifted(rows):
+        seen.append(len(rows))
+        return np.roll(rows, 1, axis=1)
+
+    svc = OrbitSVC(Custom([shifted]), psd=None).fit(X, y)
+    seen.clear()
+    svc.predict(digits.X_test[:7])
+    assert sum(seen) == len(svc.svc_.support_)
+
+
+def test_images_without_ink_are_handled(digits):
+    X, y = digits.X_train[:40].copy(), digits.y_train[:40]
+    X[0] = 0
+    for features in (None, OrientedGradients()):
+        svc = OrbitSVC(Translation(1) * Rotation(15), features=features).fit(X, y)
+        assert np.isfinite(svc.decision_function(np.zeros((2, 784)))).all()

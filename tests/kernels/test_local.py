@@ -140,3 +140,26 @@ def test_bad_settings_get_clear_errors(kernel, message):
 def test_an_image_of_zeros_is_no_problem():
     values = LocalPolynomial((3,), (2, 4))(np.zeros((2, 64)))
     np.testing.assert_allclose(values, 16.0)
+
+
+@pytest.mark.parametrize("padding", ["zero", "valid", "wrap"])
+@pytest.mark.parametrize("shape", [(9, 9), (7, 11), (1, 40), (6, 8, 3)])
+def test_multiplied_out_equals_box_filters(shape, padding):
+    rng = np.random.RandomState(0)
+    images, others = rng.randn(6, *shape), rng.randn(4, *shape)
+    for average in (True, False):
+        kernel = LocalPolynomial((3,), (2, 3), padding, average, shape)
+        X, Y = images.reshape(6, -1), others.reshape(4, -1)
+        grid = kernel._grid(X.shape[1])
+        assert kernel._is_squared(grid)
+        truth = kernel._by_box_filters(X.reshape(-1, *grid), Y.reshape(-1, *grid), False)
+        np.testing.assert_allclose(kernel(X, Y), truth, rtol=1e-10)
+        single = kernel(X.astype(np.float32), Y.astype(np.float32))
+        np.testing.assert_allclose(single, truth, rtol=1e-5)
+
+
+def test_wide_windows_fall_back_on_box_filters():
+    X = np.random.RandomState(0).rand(3, 28 * 28)
+    kernel = LocalPolynomial((15,), (2, 2))
+    images = X.reshape(-1, 28, 28, 1)
+    np.testing.assert_array_equal(kernel(X), kernel._by_box_filters(images, images, True))

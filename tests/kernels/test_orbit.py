@@ -193,3 +193,44 @@ def test_an_orbit_that_does_not_fit_is_refused():
 def test_bad_settings_get_clear_errors(kernel, message):
     with pytest.raises((TypeError, ValueError), match=message):
         kernel(np.ones((2, 16)))
+
+
+def test_one_way_transforms_only_the_other_rows():
+    rng = np.random.RandomState(0)
+    X, Y = rng.rand(4, 25), rng.rand(3, 25)
+    family = Rotation(20) * Translation(1)
+    kernel = OrbitKernel(RBF(0.5), family, normalize=False)
+    orbit = family.orbit(Y)
+    distances = ((X[:, None, None] - orbit[None]) ** 2).sum(axis=3)
+    np.testing.assert_allclose(kernel.to_orbits(X, Y), np.exp(-0.5 * distances.min(axis=2)))
+    both = (kernel.to_orbits(X, Y) + kernel.to_orbits(Y, X).T) / 2
+    np.testing.assert_allclose(kernel(X, Y), both)
+    average = OrbitKernel(RBF(0.5), family, "mean")
+    np.testing.assert_allclose(average.to_orbits(X, Y), average(X, Y))
+
+
+def test_threads_do_not_change_the_numbers(monkeypatch):
+    import numba
+
+    X = np.random.RandomState(0).rand(70, 784).astype(np.float32)
+    kernels = [
+        OrbitKernel(RBF(3.0), Translation(1) * Rotation(15), normalize=True),
+        OrbitKernel(Linear(), Translation(None, wrap=True)),
+        OrbitKernel(LocalPolynomial(), Translation(3, wrap=True)),
+    ]
+    many = [kernel(X) for kernel in kernels]
+    monkeypatch.setattr(numba.config, "NUMBA_NUM_THREADS", 1)
+    for kernel, before in zip(kernels, many, strict=True):
+        np.testing.assert_array_equal(kernel(X), before)
+
+
+def test_precision_does_not_suffer_from_an_offset():
+    """Distances of rows far from zero, in single precision, in both engines."""
+    rng = np.random.RandomState(0)
+    X = 100 + rng.rand(6, 100)
+    for family in (Translation(None, wrap=True, shape=(10, 10)), Rotation(20, shape=(10, 10))):
+        kernel = OrbitKernel(RBF(0.1), family)
+        if family.n_elements == 100:
+            assert type(kernel._engine(100)).__name__ == "Spectral"
+        close = 1e-3 if family.n_elements == 100 else 0.05
+        np.testing.assert_allclose(kernel(X.astype(np.float32)), kernel(X), atol=close)

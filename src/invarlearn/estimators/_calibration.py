@@ -1,4 +1,4 @@
-"""Probabilities of classes from decision values, by one factor fitted to held-out ones."""
+"""Probabilities of classes from one-vs-one decisions, by one number fitted to held-out ones."""
 
 from __future__ import annotations
 
@@ -10,33 +10,47 @@ from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from sklearn.svm import SVC
 
 
-def fitted_factor(svc: SVC, gram: NDArray, y: NDArray) -> float:
-    """Give the factor of decisions that makes held-out classes most likely.
+def fitted_steepness(svc: SVC, gram: NDArray, y: NDArray) -> float:
+    """Give the steepness of :func:`probabilities` that makes held-out classes most likely.
 
-    One factor for all classes: the most probable class is the predicted one.
+    Parameters
+    ----------
+    svc : SVC
+        With a precomputed kernel and one-vs-one decisions.
+    gram : array of shape (n, n)
+    y : array of shape (n,)
     """
-    smallest = np.unique(y, return_counts=True)[1].min()
-    if smallest < 2:
+    classes, index, counts = np.unique(y, return_inverse=True, return_counts=True)
+    if counts.min() < 2:
         raise ValueError(
             "probability=True needs at least two samples of each class, for cross-validation"
         )
-    folds = StratifiedKFold(min(5, int(smallest)))
+    folds = StratifiedKFold(min(5, int(counts.min())))
     held_out = cross_val_predict(svc, gram, y, cv=folds, method="decision_function")
-    scores = as_columns(held_out)
-    _, index = np.unique(y, return_inverse=True)
+    lost = losses(held_out, len(classes))
 
-    def loss(log_factor: float) -> float:
-        logs = log_softmax(np.exp(log_factor) * scores, axis=1)
+    def loss(log_steepness: float) -> float:
+        logs = log_softmax(-np.exp(log_steepness) * lost, axis=1)
         return -float(logs[np.arange(len(y)), index].mean())
 
-    return float(np.exp(minimize_scalar(loss, bounds=(-7.0, 7.0), method="bounded").x))
+    return float(np.exp(minimize_scalar(loss, bounds=(-5.0, 5.0), method="bounded").x))
 
 
-def probabilities(decisions: NDArray, factor: float) -> NDArray[np.float64]:
-    """Give the probability of each class: (n, classes)."""
-    return softmax(factor * as_columns(decisions), axis=1)
+def probabilities(decisions: NDArray, n_classes: int, steepness: float) -> NDArray[np.float64]:
+    """Give the probability of each class, (n, classes): the softmax of minus its losses.
+
+    For two classes that is the logistic function of the decision. A class that wins all its pairs
+    is the most probable one.
+    """
+    return softmax(-steepness * losses(decisions, n_classes), axis=1)
 
 
-def as_columns(decisions: NDArray) -> NDArray[np.float64]:
-    """Give one column for each class, also where two classes share one number."""
-    return decisions if decisions.ndim == 2 else np.stack([-decisions, decisions], axis=1) / 2
+def losses(decisions: NDArray, n_classes: int) -> NDArray[np.float64]:
+    """Sum up by how much each class loses its pairs: (n, classes)."""
+    # of two classes the second is the positive one, of more the first of a pair
+    pairs = -decisions[:, None] if decisions.ndim == 1 else decisions
+    out = np.zeros((len(pairs), n_classes))
+    for p, (i, j) in enumerate(zip(*np.triu_indices(n_classes, 1), strict=True)):
+        out[:, i] += np.maximum(-pairs[:, p], 0)
+        out[:, j] += np.maximum(pairs[:, p], 0)
+    return out

@@ -11,7 +11,8 @@ from sklearn.svm import SVC, SVR
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, check_memory, validate_data
 
-from invarlearn.estimators._calibration import fitted_factor, probabilities
+from invarlearn.estimators._calibration import fitted_steepness, probabilities
+from invarlearn.estimators._svm import class_decisions
 from invarlearn.estimators._targets import check_family, check_training, two_classes_of
 from invarlearn.kernels import RBF, Kernel, Linear, OrbitKernel, Polynomial
 from invarlearn.kernels.definiteness import spectrum_of
@@ -193,22 +194,28 @@ class OrbitSVC(ClassifierMixin, OrbitMachine):
             C=self.C,
             class_weight=self.class_weight,
             tol=self.tol,
-            break_ties=True,
+            decision_function_shape="ovo",
         ).fit(gram, y)
         if self.probability:
-            self._factor = fitted_factor(clone(self.svc_), gram, y)
+            self._steepness = fitted_steepness(clone(self.svc_), gram, y)
         self._keep(X, self.svc_.support_)
         return self
 
     def decision_function(self, X: ArrayLike) -> NDArray:
         """Give the signed distances, one column for each class (one in all if there are two)."""
-        rows = self._similarities(X)
-        return self.svc_.decision_function(rows)
+        pairs = self._pairs(X)
+        return pairs if pairs.ndim == 1 else class_decisions(pairs, len(self.classes_))
 
     def predict(self, X: ArrayLike) -> NDArray:
-        """Give the class of each sample."""
+        """Give the class of each sample: the one that wins most pairs, and by most if several."""
+        decisions = self.decision_function(X)
+        first = decisions > 0 if decisions.ndim == 1 else decisions.argmax(axis=1)
+        return self.classes_[np.asarray(first, dtype=int)]
+
+    def _pairs(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Give the decisions between two classes: (n_samples, n_pairs); for two, (n_samples,)."""
         rows = self._similarities(X)
-        return self.svc_.predict(rows)
+        return self.svc_.decision_function(rows)
 
     def _calibrates(self) -> bool:
         if not self.probability:
@@ -217,8 +224,11 @@ class OrbitSVC(ClassifierMixin, OrbitMachine):
 
     @available_if(_calibrates)
     def predict_proba(self, X: ArrayLike) -> NDArray:
-        """Give the probability of each class; the most probable one is the predicted one."""
-        return probabilities(self.decision_function(X), self._factor)
+        """Give the probability of each class.
+
+        From all pairs of classes, by a number fitted to decisions on held-out rows.
+        """
+        return probabilities(self._pairs(X), len(self.classes_), self._steepness)
 
 
 class OrbitSVR(RegressorMixin, OrbitMachine):

@@ -164,5 +164,6 @@ def gaussian(sigma: float, step: int, margin: int) -> NDArray[np.float64]:
     if sigma == 0:
         weights = (np.abs(places) <= step / 2).astype(float)
     else:
-        weights = np.exp(-0.5 * (places / sigma) ** 2)
+        # no further to one side than to the other
+        weights = np.exp(-0.5 * (places / sigma) ** 2) * (np.abs(places) <= 3 * sigma + 0.5)
     return weights / weights.sum()

@@ -348,7 +348,11 @@ def correlations(left, right, given, lags, plan, weights, best, every):  # type:
     one, number = row_roots[0, 0], row_roots.dtype
     longest = max(height, width)
     x, y = np.empty((longest, 2 * LANES), number), np.empty((longest, 2 * LANES), number)
-    u = np.empty(4 * max(row_factors.max(), column_factors.max()) * LANES, number)
+    radix = 1
+    for factors in (row_factors, column_factors):
+        for factor in factors:
+            radix = max(radix, factor)
+    u = np.empty(4 * radix * LANES, number)
     v = u.reshape(-1, 2 * LANES)
     half = np.empty((len(rows), half_width, 2 * LANES), number)
     flat = half.reshape(-1, 2 * LANES)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import product
 from typing import Any
 
@@ -16,6 +17,9 @@ from invarlearn.kernels.spectral import Spectral, spectral_engine
 from invarlearn.transforms import Family, Identity
 from invarlearn.transforms._checks import check_memory, check_number
 from invarlearn.transforms._threads import in_threads, slices
+
+# How often blocks are sent out, if workers get lost.
+ATTEMPTS = 4
 
 _POOLINGS = ("max", "mean", "softmax")
 
@@ -145,13 +149,29 @@ class OrbitKernel(Kernel):
                 for rows in row_blocks:
                     out[rows, columns] = engine.pool(X[rows], known)
             return out
-        blocks = list(product(row_blocks, column_blocks))
-        values = Parallel(prefer="threads", return_as="generator")(
-            delayed(_pool)(self, X[rows], Y[columns]) for rows, columns in blocks
-        )
-        for (rows, columns), block in zip(blocks, values, strict=True):
+        for rows, columns, block in self._elsewhere(X, Y, list(product(row_blocks, column_blocks))):
             out[rows, columns] = block
         return out
+
+    def _elsewhere(
+        self, X: Rows, Y: Rows, blocks: list[tuple[slice, slice]]
+    ) -> Iterator[tuple[slice, slice, Rows]]:
+        """Compute blocks with joblib; those that a lost worker takes along, once more."""
+        for attempt in range(ATTEMPTS):
+            done = 0
+            values = Parallel(prefer="threads", return_as="generator")(
+                delayed(_pool)(self, X[rows], Y[columns]) for rows, columns in blocks
+            )
+            try:
+                for (rows, columns), block in zip(blocks, values, strict=True):
+                    yield rows, columns, block
+                    done += 1
+                return
+            except Exception as error:
+                lost = type(error).__module__.startswith(("distributed", "joblib.externals.loky"))
+                if not lost or attempt + 1 == ATTEMPTS:
+                    raise
+            blocks = blocks[done:]
 
     def _averaged(self, X: Rows, Y: Rows) -> Rows:
         """Average k(Sx, Ty) over S and T: (n, m)."""

@@ -18,13 +18,14 @@ def in_threads(function: Callable[[Any], None], items: Sequence[Any]) -> None:
     from numba import config
 
     threads = min(config.NUMBA_NUM_THREADS, len(items))  # type: ignore[attr-defined]
-    if threads < 2:
-        for item in items:
-            function(item)
-        return
-    with _controller().limit(limits=1, user_api="blas"), ThreadPoolExecutor(threads) as pool:
-        for done in [pool.submit(function, item) for item in items]:
-            done.result()
+    with _controller().limit(limits=1, user_api="blas"):
+        if threads < 2:
+            for item in items:
+                function(item)
+            return
+        with ThreadPoolExecutor(threads) as pool:
+            for done in [pool.submit(function, item) for item in items]:
+                done.result()
 
 
 @cache

@@ -1,0 +1,111 @@
+"""Oriented gradients against the same steps by scipy."""
+
+import numpy as np
+import pytest
+from scipy import ndimage
+
+from invarlearn.datasets import load_mnist_sample
+from invarlearn.features import OrientedGradients
+
+
+def by_scipy(image, n_orientations=8, blur=1.0, step=2, margin=2, contrast=3.0, floor=0.1):
+    """The definition, a map at a time."""
+    padded = np.pad(image, 1)
+    down = (padded[2:, 1:-1] - padded[:-2, 1:-1]) / 2
+    right = (padded[1:-1, 2:] - padded[1:-1, :-2]) / 2
+    size = np.hypot(down, right)
+    around = ndimage.gaussian_filter(size**2, contrast, mode="constant", truncate=3.0)
+    size = size / (np.sqrt(around) + floor * size.max())
+    place = np.arctan2(down, right) / (2 * np.pi) % 1.0 * n_orientations
+    maps = []
+    for k in range(n_orientations):
+        away = np.abs(place - k)
+        share = np.clip(1 - np.minimum(away, n_orientations - away), 0, None)
+        plane = np.pad(size * share, 12)
+        # the value between pixels: the Gaussian written out
+        rows, columns = (-(-(side + 2 * margin) // step) for side in image.shape)
+        out = np.empty((rows, columns))
+        for r in range(rows):
+            for c in range(columns):
+                at = [12 + i * step + (step - 1) / 2 - margin for i in (r, c)]
+                weights = [
+                    np.exp(-0.5 * ((np.arange(side) - x) / blur) ** 2)
+                    for side, x in zip(plane.shape, at, strict=True)
+                ]
+                weights = [w / w.sum() for w in weights]
+                out[r, c] = weights[0] @ plane @ weights[1]
+        maps.append(out)
+    found = np.sqrt(np.stack(maps, axis=-1))
+    return (found / np.linalg.norm(found)).ravel()
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"n_orientations": 4, "blur": 1.5, "step": 3, "margin": 0, "floor": 0.3}]
+)
+def test_equals_the_steps_by_scipy(options):
+    X = load_mnist_sample().X_train[:3].astype(float)
+    found = OrientedGradients(**options).fit_transform(X)
+    truth = np.stack([by_scipy(x.reshape(28, 28), **options) for x in X])
+    # the blur ends after a few standard deviations
+    np.testing.assert_allclose(found, truth, atol=0.01)
+    assert np.corrcoef(found.ravel(), truth.ravel())[0, 1] > 0.9995
+
+
+def test_shapes_norms_and_names():
+    X = load_mnist_sample().X_train[:5]
+    gradients = OrientedGradients().fit(X)
+    found = gradients.transform(X)
+    assert gradients.shape_ == (16, 16, 8)
+    assert found.shape == (5, 2048)
+    assert found.dtype == np.float32
+    np.testing.assert_allclose(np.linalg.norm(found, axis=1), 1, rtol=1e-5)
+    assert len(gradients.get_feature_names_out()) == 2048
+    assert OrientedGradients(shape=(14, 56)).fit(X).shape_ == (9, 30, 8)
+    assert OrientedGradients(shape=(1, -1)).fit(X).shape_ == (1, 394, 8)
+
+
+def test_light_and_contrast_do_not_matter():
+    X = load_mnist_sample().X_train[:5]
+    gradients = OrientedGradients().fit(X)
+    np.testing.assert_allclose(gradients.transform(3 * X), gradients.transform(X), atol=1e-5)
+
+
+def test_a_quarter_turn_turns_places_and_orientations():
+    images = load_mnist_sample().X_train[:4].astype(float).reshape(-1, 28, 28)
+    gradients = OrientedGradients().fit(images.reshape(4, -1))
+    there = gradients.transform(images.reshape(4, -1)).reshape(4, 16, 16, 8)
+    turned = np.rot90(images, axes=(1, 2)).reshape(4, -1)
+    here = gradients.transform(turned).reshape(4, 16, 16, 8)
+    # rows grow downward, so counterclockwise lowers the angle by a quarter, two of eight
+    expected = np.roll(np.rot90(there, axes=(1, 2)), -2, axis=3)
+    np.testing.assert_allclose(here, expected, atol=1e-10)
+
+
+def test_channels_take_the_strongest_gradient():
+    grey = load_mnist_sample().X_train[:3].astype(float)
+    colour = np.stack([0.2 * grey, grey, 0.5 * grey], axis=-1).reshape(3, -1)
+    found = OrientedGradients(shape=(28, 28, 3)).fit_transform(colour)
+    np.testing.assert_allclose(found, OrientedGradients().fit_transform(grey), atol=1e-12)
+
+
+def test_an_empty_image_has_no_gradients():
+    X = np.zeros((2, 64))
+    X[1] = 1
+    found = OrientedGradients(margin=0).fit_transform(X)
+    assert np.isfinite(found).all()
+    assert not found[0].any()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"n_orientations": 1}, "n_orientations=1"),
+        ({"step": 0}, "step=0"),
+        ({"blur": -1}, "blur=-1"),
+        ({"shape": (5, 5)}, "25 features"),
+        ({"shape": (3, -1)}, "features"),
+    ],
+)
+def test_what_makes_no_sense_is_told(options, message):
+    with pytest.raises(ValueError, match=message):
+        OrientedGradients(**options).fit(np.ones((2, 64)))

@@ -1,0 +1,134 @@
+"""All shifts at once: against the loop over elements, which is tested against brute force."""
+
+import numpy as np
+import pytest
+from scipy.fft import irfft2, rfft2
+
+from invarlearn.kernels import RBF, Linear, LocalPolynomial, OrbitKernel, Polynomial
+from invarlearn.kernels._fft import LANES, correlations, factors_of, roots_of
+from invarlearn.kernels._listed import Listed
+from invarlearn.kernels.spectral import Spectral, _fits_local, smooth_length, spectral_engine
+from invarlearn.transforms import CyclicShift, Reflection, Rotation, Shear, Translation
+from invarlearn.transforms._shifts import shifted
+
+SHAPE = (7, 9)
+FAMILIES = [
+    Translation(2, shape=SHAPE),
+    Translation(2, fill="edge", shape=SHAPE),
+    Translation(None, wrap=True, shape=SHAPE),
+    Translation(2, wrap=True, shape=SHAPE) * Rotation(20, shape=SHAPE),
+    Translation(2) * Rotation(30, shape=SHAPE) * Shear(0.3),
+    Translation(1, wrap=True) * Reflection(shape=SHAPE),
+]
+BASES = [
+    Linear(1 / 63),
+    Polynomial(3, 0.1),
+    RBF(0.05),
+    LocalPolynomial((3,), (2, 3), shape=SHAPE),
+    LocalPolynomial((4,), (2, 3), padding="valid", shape=SHAPE),
+    LocalPolynomial((3,), (2, 2), padding="wrap", average=False, shape=SHAPE),
+]
+
+
+def both(kernel, X, Y):
+    spectral = Spectral(kernel, shifted(kernel.family._listed(X.shape[1])))
+    listed = Listed(kernel, X.shape[1])
+    return spectral.pool(X, spectral.prepare(Y)), listed.pool(X, listed.prepare(Y))
+
+
+@pytest.mark.parametrize(("dtype", "close"), [(float, 1e-10), (np.float32, 1e-5)])
+@pytest.mark.parametrize("normalize", [False, True])
+@pytest.mark.parametrize("base", BASES, ids=repr)
+@pytest.mark.parametrize("family", FAMILIES, ids=repr)
+def test_equals_the_loop_over_elements(family, base, normalize, dtype, close):
+    """With ink at the border, on images that are not square, more rows than lanes, zero rows."""
+    rng = np.random.RandomState(0)
+    X, Y = rng.randn(5, 63).astype(dtype), rng.randn(LANES + 6, 63).astype(dtype)
+    X[1], Y[3] = 0, 0
+    for pooling in ("max", "mean", "softmax"):
+        kernel = OrbitKernel(base, family, pooling, normalize)
+        if isinstance(base, LocalPolynomial):
+            found = shifted(family._listed(63))
+            if not _fits_local(kernel, base, found, 63):
+                assert normalize or base.padding == "wrap"
+                return
+        ours, truth = both(kernel, X, Y)
+        assert ours.dtype == dtype
+        assert np.abs(ours - truth).max() < close * np.abs(truth).max()
+
+
+def test_channels_and_signals():
+    rng = np.random.RandomState(0)
+    X, Y = rng.rand(4, 54), rng.rand(5, 54)
+    shape = (6, 3, 3)
+    for base in (RBF(0.1), LocalPolynomial((3,), (2, 2), shape=shape)):
+        kernel = OrbitKernel(base, Translation(1, wrap=True, shape=shape))
+        np.testing.assert_allclose(*both(kernel, X, Y), rtol=1e-10)
+    kernel = OrbitKernel(Polynomial(2), CyclicShift())
+    np.testing.assert_allclose(*both(kernel, X, Y), rtol=1e-10)
+
+
+@pytest.mark.parametrize("sides", [(8, 12), (9, 10), (7, 49), (11, 13), (1, 22), (2, 3), (64, 5)])
+def test_the_transform_is_scipys(sides):
+    height, width = sides
+    rng = np.random.RandomState(0)
+    X, Y = rng.randn(3, 2, height, width), rng.randn(LANES, 2, height, width)
+    left, right = (rfft2(Z).transpose(0, 1, 3, 2) for Z in (X, Y))
+    left = np.ascontiguousarray(left / (height * width)).view(float).reshape(3, 2, -1, 2)
+    parts = np.stack([right.real, right.imag], axis=-2).reshape(LANES, 2, -1, 2, height)
+    places = parts.transpose(1, 2, 4, 3, 0).reshape(1, 2, -1, 2 * LANES)
+    every = np.empty((3, height * width, LANES))
+    plan = (factors_of(height), roots_of(height, float), factors_of(width), roots_of(width, float))
+    lags = (np.arange(height), np.arange(width))
+    none = np.empty((0, 0))
+    correlations(
+        left,
+        np.ascontiguousarray(places),
+        np.empty((0, 0, 0)),
+        lags,
+        plan,
+        (none, none),
+        none,
+        every,
+    )
+    products = (rfft2(X)[:, None] * rfft2(Y).conj()).sum(axis=2)
+    truth = irfft2(products, s=sides).reshape(3, LANES, -1).transpose(0, 2, 1)
+    np.testing.assert_allclose(every, truth, atol=1e-10)
+
+
+def test_lengths_split_into_radices():
+    for n in range(1, 200):
+        assert np.prod(factors_of(n)) == n
+        smooth = smooth_length(n)
+        assert smooth >= n
+        assert set(factors_of(smooth).tolist()) <= {2, 3, 4, 5, 7}
+
+
+def engine_of(base, family, n_features=784, **options):
+    return type(OrbitKernel(base, family, **options)._engine(n_features)).__name__
+
+
+def test_the_kernel_chooses_its_engine():
+    everywhere = Translation(None, wrap=True)
+    assert engine_of(RBF(), everywhere) == "Spectral"
+    assert engine_of(LocalPolynomial(), Translation(7)) == "Spectral"
+    assert engine_of(LocalPolynomial(), Translation(7) * Rotation(5)) == "Spectral"
+    # few shifts, no shifts, other degrees, features in between
+    assert engine_of(RBF(), Translation(1)) == "Listed"
+    assert engine_of(RBF(), Rotation(15)) == "Listed"
+    assert engine_of(LocalPolynomial(degrees=(3, 2)), everywhere) == "Listed"
+    assert engine_of(LocalPolynomial((3, 3), (2, 2, 2)), everywhere) == "Listed"
+    assert engine_of(RBF(), everywhere, features=object()) == "Listed"
+    # windows that go around are not those of shifts with zeros coming in
+    wrapped = LocalPolynomial(padding="wrap")
+    assert engine_of(wrapped, Translation(7)) == "Listed"
+    assert engine_of(wrapped, Translation(7, wrap=True)) == "Spectral"
+
+
+def test_a_wide_orbit_needs_no_list_of_transformed_rows():
+    """All shifts of 100 x 100 pixels: 400 MB a row, if they were listed."""
+    X = np.random.RandomState(0).rand(3, 10000).astype(np.float32)
+    kernel = OrbitKernel(Linear(), Translation(None, wrap=True))
+    assert spectral_engine(kernel, 10000) is not None
+    moved = np.roll(X.reshape(-1, 100, 100), (31, 77), axis=(1, 2)).reshape(3, -1)
+    np.testing.assert_allclose(kernel(X, moved), kernel(X), rtol=1e-5)

@@ -165,7 +165,8 @@ def test_bad_input_gets_clear_errors(digits):
         OrbitSVC("translation").fit(X, y)
     with pytest.raises(ValueError, match="not a square one"):
         OrbitSVC(Translation(1)).fit(X[:, :700], y)
-    assert OrbitSVC(CyclicShift(radius=2)).fit(np.zeros((4, 6)), [0, 1, 0, 1]).predict([[0.0] * 6])
+    blank = OrbitSVC(CyclicShift(radius=2)).fit(np.zeros((4, 6)), [0, 1, 0, 1])
+    assert blank.predict([[0.0] * 6])[0] in (0, 1)
 
 
 def test_probabilities_are_calibrated_and_agree_with_predictions(digits):

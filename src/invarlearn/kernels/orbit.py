@@ -112,7 +112,12 @@ class OrbitKernel(Kernel):
         """
         self._check_parameters()
         X, Y = check_pair(X, Y)
-        return self(X, Y) if self.pooling == "mean" else self._pooled(X, Y)
+        return self._to_orbits(X, Y)
+
+    def _to_orbits(self, X: Rows, Y: Rows, kept: dict[int, Any] | None = None) -> Rows:
+        if self.pooling == "mean" and not self._one_side_is_enough(X.shape[1]):
+            return self._averaged(X, Y, kept)
+        return self._pooled(X, Y, kept)
 
     def diag(self, X: ArrayLike) -> Rows:
         X, _ = check_pair(X, None)
@@ -173,15 +178,16 @@ class OrbitKernel(Kernel):
                     raise
             blocks = blocks[done:]
 
-    def _averaged(self, X: Rows, Y: Rows) -> Rows:
+    def _averaged(self, X: Rows, Y: Rows, kept: dict[int, Any] | None = None) -> Rows:
         """Average k(Sx, Ty) over S and T: (n, m)."""
+        kept = {} if kept is None else kept
         out = np.empty((len(X), len(Y)), dtype=X.dtype)
         _, size, d = self._family()._orbit_shape(X)
         action = self._family()._listed(d)
-        step = max(1, int(BLOCK_BYTES // (size * d * X.itemsize)))
+        step = max(1, int(4 * BLOCK_BYTES // (size * d * X.itemsize)))
         for rows in slices(len(X), step):
             moved = action.act(X[rows], 0, size).reshape(-1, d)
-            pooled = self._pooled(moved, Y)
+            pooled = self._pooled(moved, Y, kept)
             out[rows] = pooled.reshape(-1, size, len(Y)).mean(axis=1)
         return out
 
@@ -248,9 +254,9 @@ class Orbits:
 
     def __call__(self, X: Rows) -> Rows:
         """Give the similarity of rows to these orbits, as ``kernel.to_orbits(X, Y)`` does."""
-        if self.kernel.pooling == "mean" or X.dtype != self.Y.dtype:
+        if X.dtype != self.Y.dtype:
             return self.kernel.to_orbits(X, self.Y)
-        return self.kernel._pooled(X, self.Y, self._kept)
+        return self.kernel._to_orbits(X, self.Y, self._kept)
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_kept": {}}

@@ -2,7 +2,14 @@
 
 from invarlearn.experiments.base import Experiment
 from invarlearn.experiments.harness import run_experiment
-from invarlearn.experiments.paper_003 import EXAMPLE_2, FIGURE_2, TABLE_1, TABLE_2, TABLE_2_OURS
+from invarlearn.experiments.paper_003 import (
+    BEST,
+    EXAMPLE_2,
+    FIGURE_2,
+    TABLE_1,
+    TABLE_2,
+    TABLE_2_OURS,
+)
 from invarlearn.experiments.report import summarise, write_report
 from invarlearn.experiments.virtual_samples import EXPERIMENT as VIRTUAL_SAMPLES
 from invarlearn.experiments.voices import EXPERIMENT as VOICES
@@ -14,6 +21,7 @@ EXPERIMENTS: dict[str, Experiment] = {
         TABLE_1,
         TABLE_2,
         TABLE_2_OURS,
+        BEST,
         FIGURE_2,
         EXAMPLE_2,
         VIRTUAL_SAMPLES,

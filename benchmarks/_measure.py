@@ -1,5 +1,6 @@
 """Side-by-side timing: ratios, since machines are shared and noisy."""
 
+import math
 import time
 from dataclasses import dataclass
 
@@ -13,8 +14,12 @@ class Ratio:
     ratio: float
     must: str = ""
 
+    power: bool = False
+
     def row(self):
-        if self.ratio < 0.5:
+        if self.power:
+            shown = f"power {self.ratio:.2f}"
+        elif self.ratio < 0.5:
             shown = f"{1 / self.ratio:.0f} x faster"
         else:
             shown = f"{self.ratio:.2f} x its time"
@@ -32,3 +37,21 @@ def ratio(ours, theirs, repeats=7):
             function()
             best[function] = min(best[function], time.perf_counter() - start)
     return best[ours] / best[theirs]
+
+
+def growth(what, sizes, at, expected):
+    """Give the power of the size by which time grows, between the first and the last size.
+
+    ``at(size)`` gives the function to time.
+    """
+    best = {size: float("inf") for size in sizes}
+    functions = {size: at(size) for size in sizes}
+    for function in functions.values():
+        function()
+    for _ in range(3):
+        for size, function in functions.items():
+            start = time.perf_counter()
+            function()
+            best[size] = min(best[size], time.perf_counter() - start)
+    power = math.log(best[sizes[-1]] / best[sizes[0]]) / math.log(sizes[-1] / sizes[0])
+    return Ratio(what, f"sizes {sizes[0]:,} to {sizes[-1]:,}", power, expected, power=True)

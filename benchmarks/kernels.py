@@ -1,45 +1,160 @@
-"""Orbit and local kernels."""
+"""Orbit and local kernels: ratios, and growth with rows, pixels and elements."""
 
 import numpy as np
 
-from _measure import Ratio, ratio
+from _measure import Ratio, growth, ratio
 from invarlearn.datasets import load_mnist_sample
-from invarlearn.kernels import RBF, LocalPolynomial, OrbitKernel
+from invarlearn.kernels import RBF, Linear, LocalPolynomial, OrbitKernel
+from invarlearn.kernels.orbit import Orbits
 from invarlearn.transforms import Rotation, Translation
 
 
 def benchmarks():
-    yield _orbit_against_gemm()
+    yield from _orbit_against_gemm()
+    yield _shifts_against_rolls()
+    yield from _local_against_loops()
     yield _local_against_patches()
+    yield from _growth()
 
 
 def _orbit_against_gemm():
-    X = load_mnist_sample().X_train[:1000]
+    digits = load_mnist_sample()
+    X = np.concatenate([digits.X_train, digits.X_test])[:2000]
     family = Translation(3) * Rotation(15, n_steps=5)
     kernel = OrbitKernel(RBF(4.0), family, normalize=True)
-    orbit = family.orbit(X[:100]).reshape(-1, 784)
-    return Ratio(
-        "OrbitKernel, max, 1,000 x 100 digits, 245 affine maps, orbit and all",
-        "GEMM of X on the orbit of Y",
-        ratio(lambda: kernel._pooled(X, X[:100]), lambda: X @ orbit.T, repeats=3),
+    Y = X[:100]
+    orbit = family.orbit(Y).reshape(-1, 784)
+    known = Orbits(kernel, Y)
+    against = "GEMM of X on the orbit of Y"
+    yield Ratio(
+        "OrbitKernel, max, 2,000 x 100 digits, 245 affine maps, orbits kept",
+        against,
+        ratio(lambda: known(X), lambda: X @ orbit.T, repeats=7),
         "<= 1.3 x",
     )
+    yield Ratio(
+        "the same, orbits computed anew",
+        against,
+        ratio(lambda: kernel.to_orbits(X, Y), lambda: X @ orbit.T, repeats=7),
+    )
+
+
+def _shifts_against_rolls():
+    X = load_mnist_sample().X_train[:500]
+    Y = X[:256]
+    kernel = OrbitKernel(Linear(), Translation(None, wrap=True))
+
+    def rolls():
+        best = np.full((len(X), len(Y)), -np.inf, dtype=np.float32)
+        images = Y.reshape(-1, 28, 28)
+        for down in range(28):
+            for right in range(28):
+                moved = np.roll(images, (down, right), axis=(1, 2)).reshape(len(Y), -1)
+                np.maximum(best, X @ moved.T, out=best)
+        return best
+
+    np.testing.assert_allclose(kernel.to_orbits(X, Y), rolls(), rtol=1e-4)
+    return Ratio(
+        "OrbitKernel, all 784 cyclic shifts, 500 x 256 digits",
+        "loop of rolls with GEMM",
+        ratio(lambda: kernel.to_orbits(X, Y), rolls, repeats=5),
+        ">= 10 x faster",
+    )
+
+
+def _local_against_loops():
+    X = load_mnist_sample().X_train[:600]
+    base = LocalPolynomial((7,), (2, 4))
+    kernel = OrbitKernel(base, Translation(7, wrap=True))
+    few, small = X[:4], X[100:105]
+
+    def shifts_and_patches():
+        """A loop over shifts; patches as numpy sees them."""
+        best = np.zeros((len(few), len(small)), dtype=np.float32)
+        left = _patches(few)
+        for down in range(-7, 8):
+            for right in range(-7, 8):
+                moved = np.roll(small.reshape(-1, 28, 28), (down, right), axis=(1, 2))
+                inner = np.einsum("ipq,jpq->ijp", left, _patches(moved.reshape(-1, 784))) / 49
+                np.maximum(best, (((inner + 1) ** 2).mean(axis=2) + 1) ** 4, out=best)
+        return best
+
+    def shifts_and_windows():
+        """The same loop with running sums over windows, compiled."""
+        grid = (28, 28, 1)
+        images = few.reshape(-1, *grid)
+        best = np.zeros((len(few), len(small)), dtype=np.float32)
+        for down in range(-7, 8):
+            for right in range(-7, 8):
+                moved = np.roll(small.reshape(-1, *grid), (down, right), axis=(1, 2))
+                np.maximum(best, base._by_box_filters(images, moved, False), out=best)
+        return best
+
+    np.testing.assert_allclose(kernel.to_orbits(few, small), shifts_and_patches(), rtol=1e-5)
+    np.testing.assert_allclose(kernel.to_orbits(few, small), shifts_and_windows(), rtol=1e-5)
+    # a loop's time is that of its pairs: 20 of them stand for 50,000
+    pairs = 100 * 500 / (len(few) * len(small))
+    what = "L-TI: width 7, degrees 2 and 4, shifts up to 7, 100 x 500 digits"
+    for loop, name, must in (
+        (shifts_and_patches, "loop over shifts and patches (numpy), a pair", ">= 50 x faster"),
+        (shifts_and_windows, "loop over shifts, compiled windows, a pair", ""),
+    ):
+        found = ratio(lambda: kernel.to_orbits(X[:100], X[100:]), loop, repeats=3)
+        yield Ratio(what, name, found / pairs, must)
+
+
+def _patches(X):
+    padded = np.pad(X.reshape(-1, 28, 28), ((0, 0), (3, 3), (3, 3)))
+    windows = np.lib.stride_tricks.sliding_window_view(padded, (7, 7), axis=(1, 2))
+    return windows.reshape(len(X), 784, 49)
 
 
 def _local_against_patches():
-    X = load_mnist_sample().X_train[:20].astype(float)
+    X = load_mnist_sample().X_train[:100]
     kernel = LocalPolynomial((7,), (2, 4))
 
     def patches():
-        padded = np.pad(X.reshape(-1, 28, 28), ((0, 0), (3, 3), (3, 3)))
-        windows = np.lib.stride_tricks.sliding_window_view(padded, (7, 7), axis=(1, 2))
-        flat = windows.reshape(20, 784, 49)
-        inner = np.einsum("ipq,jpq->ijp", flat, flat, optimize=True) / 49
+        inner = np.einsum("ipq,jpq->ijp", _patches(X), _patches(X), optimize=True) / 49
         return (((inner + 1) ** 2).mean(axis=2) + 1) ** 4
 
-    np.testing.assert_allclose(kernel(X), patches())
+    np.testing.assert_allclose(kernel(X), patches(), rtol=1e-4)
     return Ratio(
-        "LocalPolynomial, width 7, degrees 2 and 4, 20 x 20 digits",
+        "LocalPolynomial, width 7, degrees 2 and 4, 100 x 100 digits",
         "patches and einsum (numpy)",
         ratio(lambda: kernel(X), patches, repeats=5),
     )
+
+
+def _growth():
+    """Tell by what power time grows: 1 is linear."""
+    rng = np.random.RandomState(0)
+    digits = load_mnist_sample().X_train
+    turned = OrbitKernel(RBF(4.0), Translation(1) * Rotation(15), normalize=True)
+    yield growth(
+        "OrbitKernel, 81 maps: time with rows n of an n x n Gram matrix",
+        [250, 500, 1000],
+        lambda n: lambda: turned.to_orbits(digits[:n], digits[:n]),
+        "2",
+    )
+    rows = digits[:200]
+    yield growth(
+        "OrbitKernel: time with elements (angles, listed)",
+        [21, 81, 321],
+        lambda k: (
+            lambda: OrbitKernel(RBF(4.0), Rotation(40, n_steps=k), normalize=True).to_orbits(
+                rows, rows
+            )
+        ),
+        "1",
+    )
+    for name, base in (("", Linear()), ("local, ", LocalPolynomial((5,), (2, 4)))):
+        kernel = OrbitKernel(base, Translation(None, wrap=True))
+        images = {side: rng.rand(64, side * side).astype(np.float32) for side in (16, 32, 64)}
+        yield growth(
+            f"OrbitKernel, {name}all cyclic shifts: time with pixels",
+            [side * side for side in images],
+            lambda d, kernel=kernel, images=images: (
+                lambda: kernel.to_orbits(images[round(d**0.5)], images[round(d**0.5)])
+            ),
+            "1, the loop has 2",
+        )

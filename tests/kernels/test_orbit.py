@@ -234,3 +234,12 @@ def test_precision_does_not_suffer_from_an_offset():
             assert type(kernel._engine(100)).__name__ == "Spectral"
         close = 1e-3 if family.n_elements == 100 else 0.05
         np.testing.assert_allclose(kernel(X.astype(np.float32)), kernel(X), atol=close)
+
+
+def test_features_that_change_nothing_do_not_let_rows_be_changed():
+    X = np.random.RandomState(0).rand(5, 25)
+    before = X.copy()
+    same = FunctionTransformer()
+    kernel = OrbitKernel(RBF(), Translation(1), normalize=True, features=same)
+    np.testing.assert_allclose(kernel(X), OrbitKernel(RBF(), Translation(1), "max", True)(X))
+    np.testing.assert_array_equal(X, before)

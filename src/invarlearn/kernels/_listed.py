@@ -62,18 +62,18 @@ class Listed:
         self.base: Any = kernel._base()
         self.action = kernel._family()._listed(n_features)
         self.n_features = n_features
+        self.width = n_features
+        if kernel.features is not None:
+            blank = np.zeros((1, n_features), dtype=np.float32)
+            self.width = max(n_features, kernel.features.transform(blank).shape[1])
 
     def column_chunk(self, itemsize: int) -> int:
         """Say how many orbits to hold at a time."""
         size = len(self.action)
-        check_memory(
-            (1, size, self.n_features),
-            f"f{itemsize}",
-            "the orbit of one row",
-            "use a smaller family",
-        )
+        one = (1, size, self.width)
+        check_memory(one, f"f{itemsize}", "the orbit of one row", "use a smaller family")
         limit = min(16 * BLOCK_BYTES, get_config()["working_memory"] * 2**20 / 4)
-        return max(1, int(limit // (size * self.n_features * itemsize)))
+        return max(1, int(limit // (size * self.width * itemsize)))
 
     def prepare(self, Y: Rows) -> Orbits:
         """Give the orbits of rows, to be compared with others."""

@@ -196,8 +196,9 @@ class OrbitKernel(Kernel):
         from invarlearn.kernels._pooling import square_norms
 
         if self.features is not None:
-            X = np.ascontiguousarray(self.features.transform(X), dtype=X.dtype)
-            overwrite = True
+            found = np.ascontiguousarray(self.features.transform(X), dtype=X.dtype)
+            overwrite = overwrite or not np.may_share_memory(found, X)
+            X = found
         if not self.normalize:
             return X
         rows = X if overwrite and X.flags.writeable else X.copy()

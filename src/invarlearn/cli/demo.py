@@ -69,11 +69,13 @@ def _methods() -> dict[str, Any]:
 
     from invarlearn import OrbitSVC, TangentDistanceClassifier, VirtualSVC
     from invarlearn.experiments.virtual_samples import FAMILY
+    from invarlearn.features import OrientedGradients
 
     return {
         "SVC": lambda: SVC(C=10),
         "VirtualSVC": lambda: VirtualSVC(FAMILY),
         "OrbitSVC": lambda: OrbitSVC(FAMILY),
+        "OrbitSVC, gradients": lambda: OrbitSVC(FAMILY, features=OrientedGradients()),
         "TangentDistanceClassifier": lambda: TangentDistanceClassifier(n_jobs=-1),
     }
 
@@ -95,7 +97,9 @@ def _draw(
     bars = left.subplots()
     means = [float(np.mean(values)) for values in scores.values()]
     spread = [float(np.std(values, ddof=1)) for values in scores.values()]
-    bars.barh(range(len(scores)), means, xerr=spread, capsize=4, color=["0.6", "C0", "C1", "C2"])
+    bars.barh(
+        range(len(scores)), means, xerr=spread, capsize=4, color=["0.6", "C0", "C1", "C3", "C2"]
+    )
     bars.set_yticks(range(len(scores)), list(scores))
     bars.invert_yaxis()
     bars.set_xlim(50, 100)

@@ -5,6 +5,7 @@ import pickle
 import numpy as np
 import pytest
 from sklearn import config_context
+from sklearn.exceptions import NotFittedError
 from sklearn.metrics import log_loss
 from sklearn.model_selection import GridSearchCV
 from sklearn.preprocessing import FunctionTransformer
@@ -187,7 +188,10 @@ def test_probabilities_need_two_of_each_class():
     X, y = np.random.RandomState(0).rand(4, 9), [0, 0, 0, 1]
     with pytest.raises(ValueError, match="at least two samples of each class"):
         OrbitSVC(Translation(1), probability=True).fit(X, y)
-    assert not hasattr(OrbitSVC(Translation(1)).fit(X, y), "predict_proba")
+    svc = OrbitSVC(Translation(1)).fit(X, y)
+    assert not hasattr(svc, "predict_proba")
+    with pytest.raises(NotFittedError, match="fit once more"):
+        svc.set_params(probability=True).predict_proba(X)
 
 
 def test_regression_is_an_svr_on_the_repaired_gram_matrix(digits):
@@ -224,15 +228,21 @@ def test_orbits_are_kept_and_change_nothing(digits, family, psd):
     X, y = digits.X_train[:70], digits.y_train[:70]
     svc = OrbitSVC(family, psd=psd).fit(X, y)
     first = svc.decision_function(digits.X_test[:20])
-    assert svc._orbits._kept
+    assert len(svc._orbits._kept)
     np.testing.assert_array_equal(svc.decision_function(digits.X_test[:20]), first)
     # one at a time, after a trip through a file, and with no room to keep anything
     alone = [svc.decision_function(row[None])[0] for row in digits.X_test[:3]]
     np.testing.assert_allclose(alone, first[:3], atol=1e-4)
     copy = pickle.loads(pickle.dumps(svc))
-    assert not copy._orbits._kept
-    with config_context(working_memory=1):
-        np.testing.assert_allclose(copy.decision_function(digits.X_test[:20]), first, atol=1e-4)
+    assert not len(copy._orbits._kept)
+    for model in (svc, copy):
+        with config_context(working_memory=1):
+            found = model.decision_function(digits.X_test[:20])
+        np.testing.assert_allclose(found, first, atol=1e-4)
+    # other numbers than it was trained on are brought to its precision
+    before = len(svc._orbits._kept)
+    np.testing.assert_allclose(svc.decision_function(digits.X_test[:20].tolist()), first, atol=1e-4)
+    assert len(svc._orbits._kept) == before
 
 
 def test_only_known_rows_are_transformed(digits):

@@ -64,7 +64,7 @@ def test_shapes_norms_and_names():
     assert OrientedGradients(shape=(1, -1)).fit(X).shape_ == (1, 394, 8)
 
 
-def test_light_and_contrast_do_not_matter():
+def test_contrast_does_not_matter():
     X = load_mnist_sample().X_train[:5]
     gradients = OrientedGradients().fit(X)
     np.testing.assert_allclose(gradients.transform(3 * X), gradients.transform(X), atol=1e-5)
@@ -109,3 +109,18 @@ def test_an_empty_image_has_no_gradients():
 def test_what_makes_no_sense_is_told(options, message):
     with pytest.raises(ValueError, match=message):
         OrientedGradients(**options).fit(np.ones((2, 64)))
+
+
+def test_what_was_fitted_counts_and_not_what_is_set_later():
+    X = load_mnist_sample().X_train[:3]
+    gradients = OrientedGradients().fit(X)
+    before = gradients.transform(X)
+    gradients.set_params(n_orientations=64, step=3, blur=2.0)
+    np.testing.assert_array_equal(gradients.transform(X), before)
+    assert gradients.fit_transform(X).shape == (3, 11 * 11 * 64)
+
+
+@pytest.mark.parametrize("blur", [0, 0.005, 0.05, 0.3, 5.0])
+def test_any_blur_gives_numbers(blur):
+    found = OrientedGradients(blur=blur).fit_transform(load_mnist_sample().X_train[:2])
+    np.testing.assert_allclose(np.linalg.norm(found, axis=1), 1, rtol=1e-5)

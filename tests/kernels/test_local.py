@@ -163,3 +163,10 @@ def test_wide_windows_fall_back_on_box_filters():
     kernel = LocalPolynomial((15,), (2, 2))
     images = X.reshape(-1, 28, 28, 1)
     np.testing.assert_array_equal(kernel(X), kernel._by_box_filters(images, images, True))
+
+
+def test_errors_name_the_kernel():
+    with pytest.raises(ValueError, match="LocalPolynomial acts on images"):
+        LocalPolynomial()(np.ones((2, 63)))
+    with pytest.raises(ValueError, match="LocalPolynomial has shape"):
+        LocalPolynomial(shape=(7, 8))(np.ones((2, 63)))

@@ -1,8 +1,11 @@
 """All shifts at once: against the loop over elements, which is tested against brute force."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from scipy.fft import irfft2, rfft2
+from sklearn import config_context
 from sklearn.preprocessing import FunctionTransformer
 
 from invarlearn.kernels import RBF, Linear, LocalPolynomial, OrbitKernel, Polynomial
@@ -120,6 +123,9 @@ def test_the_kernel_chooses_its_engine():
     assert engine_of(LocalPolynomial(degrees=(3, 2)), everywhere) == "Listed"
     assert engine_of(LocalPolynomial((3, 3), (2, 2, 2)), everywhere) == "Listed"
     assert engine_of(RBF(), everywhere, features=FunctionTransformer()) == "Listed"
+    # a circle of 997 places has no fast transform
+    assert engine_of(RBF(), CyclicShift(), 1000) == "Spectral"
+    assert engine_of(RBF(), CyclicShift(), 997) == "Listed"
     # windows that go around are not those of shifts with zeros coming in
     wrapped = LocalPolynomial(padding="wrap")
     assert engine_of(wrapped, Translation(7)) == "Listed"
@@ -132,4 +138,18 @@ def test_a_wide_orbit_needs_no_list_of_transformed_rows():
     kernel = OrbitKernel(Linear(), Translation(None, wrap=True))
     assert spectral_engine(kernel, 10000) is not None
     moved = np.roll(X.reshape(-1, 100, 100), (31, 77), axis=(1, 2)).reshape(3, -1)
-    np.testing.assert_allclose(kernel(X, moved), kernel(X), rtol=1e-5)
+    kernel(X[:1])
+    tracemalloc.start()
+    found = kernel(X, moved)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    np.testing.assert_allclose(found, kernel(X), rtol=1e-5)
+    assert peak < 200 * 2**20
+
+
+def test_what_does_not_fit_goes_another_way():
+    """Spectra of many canvases and distances, of 64 rows at a time, are large."""
+    kernel = OrbitKernel(LocalPolynomial(), Translation(7) * Rotation(5, n_steps=5))
+    assert type(kernel._engine(784)).__name__ == "Spectral"
+    with config_context(working_memory=64):
+        assert type(kernel._engine(784)).__name__ == "Listed"

@@ -20,12 +20,8 @@ def fitted_steepness(svc: SVC, gram: NDArray, y: NDArray) -> float:
     gram : array of shape (n, n)
     y : array of shape (n,)
     """
-    classes, index, counts = np.unique(y, return_inverse=True, return_counts=True)
-    if counts.min() < 2:
-        raise ValueError(
-            "probability=True needs at least two samples of each class, for cross-validation"
-        )
-    folds = StratifiedKFold(min(5, int(counts.min())))
+    classes, index = np.unique(y, return_inverse=True)
+    folds = StratifiedKFold(min(5, check_counts(y)))
     held_out = cross_val_predict(svc, gram, y, cv=folds, method="decision_function")
     lost = losses(held_out, len(classes))
 
@@ -34,6 +30,16 @@ def fitted_steepness(svc: SVC, gram: NDArray, y: NDArray) -> float:
         return -float(logs[np.arange(len(y)), index].mean())
 
     return float(np.exp(minimize_scalar(loss, bounds=(-5.0, 5.0), method="bounded").x))
+
+
+def check_counts(y: NDArray) -> int:
+    """Give the size of the smallest class, which cross-validation needs to be two or more."""
+    smallest = int(np.unique(y, return_counts=True)[1].min())
+    if smallest < 2:
+        raise ValueError(
+            "probability=True needs at least two samples of each class, for cross-validation"
+        )
+    return smallest
 
 
 def probabilities(decisions: NDArray, n_classes: int, steepness: float) -> NDArray[np.float64]:

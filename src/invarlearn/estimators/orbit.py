@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
+from sklearn.exceptions import NotFittedError
 from sklearn.svm import SVC, SVR
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, check_memory, validate_data
 
-from invarlearn.estimators._calibration import fitted_steepness, probabilities
+from invarlearn.estimators._calibration import check_counts, fitted_steepness, probabilities
 from invarlearn.estimators._svm import class_decisions
 from invarlearn.estimators._targets import check_family, check_training, two_classes_of
 from invarlearn.kernels import RBF, Kernel, Linear, OrbitKernel, Polynomial
@@ -108,8 +109,9 @@ class OrbitSVC(ClassifierMixin, OrbitMachine):
     Notes
     -----
     Training uses the symmetric kernel. Predictions compare new rows with the orbits of the
-    training rows and leave the new rows as they are: the orbits are computed once, and kept if
-    they fit into a quarter of scikit-learn's ``working_memory``.
+    training rows and leave the new rows as they are (but for an average fit, which transforms
+    both). The orbits are computed once, in the precision of the training rows, and kept if they
+    fit into a quarter of scikit-learn's ``working_memory``; workers of joblib keep none.
 
     Blocks of similarities go through joblib, so ``joblib.parallel_config(backend="dask")`` runs
     them on a cluster.
@@ -188,6 +190,9 @@ class OrbitSVC(ClassifierMixin, OrbitMachine):
         """
         X, y = check_training(self, X, y, self.family)
         self.classes_ = two_classes_of(y)
+        self.__dict__.pop("_steepness", None)
+        if self.probability:
+            check_counts(y)
         gram = self._fit_gram(X, y)
         self.svc_ = SVC(
             kernel="precomputed",
@@ -228,6 +233,9 @@ class OrbitSVC(ClassifierMixin, OrbitMachine):
 
         From all pairs of classes, by a number fitted to decisions on held-out rows.
         """
+        check_is_fitted(self)
+        if not hasattr(self, "_steepness"):
+            raise NotFittedError("probability=True was set after fit: fit once more")
         return probabilities(self._pairs(X), len(self.classes_), self._steepness)
 
 

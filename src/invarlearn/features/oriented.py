@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from invarlearn.transforms._checks import Shape, check_number
 from invarlearn.transforms._threads import in_threads, slices
-from invarlearn.transforms.images import Translation
+from invarlearn.transforms.grid import image_grid
 
 
 class OrientedGradients(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -88,9 +88,16 @@ class OrientedGradients(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         check_number(self.margin, "margin", low=0, whole=True)
         check_number(self.contrast, "contrast", low=0)
         check_number(self.floor, "floor", low=0)
-        height, width, _ = self._grid(X.shape[1])
-        rows, columns = (self._samples(side) for side in (height, width))
+        self._images = self._grid(X.shape[1])
+        sides, step, margin = self._images[:2], int(self.step), int(self.margin)
+        none = np.ones(1)
+        # along an axis of one pixel nothing happens
+        self._near = tuple(gaussian(self.contrast, 1, 0) if n > 1 else none for n in sides)
+        self._cell = tuple(gaussian(self.blur, step, margin) if n > 1 else none for n in sides)
+        self._steps = tuple(step if n > 1 else 1 for n in sides)
+        rows, columns = (1 if n == 1 else -(-(n + 2 * margin) // step) for n in sides)
         self.shape_ = (rows, columns, int(self.n_orientations))
+        self._floor = float(self.floor)
         return self
 
     def transform(self, X: ArrayLike) -> NDArray:
@@ -108,23 +115,16 @@ class OrientedGradients(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
 
         check_is_fitted(self)
         X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
-        grid = self._grid(X.shape[1])
-        images = np.ascontiguousarray(X).reshape(-1, *grid)
-        margin, step = int(self.margin), int(self.step)
+        images = np.ascontiguousarray(X).reshape(-1, *self._images)
         out = np.empty((len(X), *self.shape_), dtype=X.dtype)
-        near = tuple(gaussian(self.contrast, 1, 0) if side > 1 else np.ones(1) for side in grid[:2])
-        cell = tuple(
-            gaussian(self.blur, step, margin) if side > 1 else np.ones(1) for side in grid[:2]
-        )
-        steps = tuple(step if side > 1 else 1 for side in grid[:2])
         in_threads(
             lambda rows: oriented_gradients(
                 images[rows],
-                int(self.n_orientations),
-                near,
-                float(self.floor),
-                cell,
-                steps,
+                self.shape_[2],
+                self._near,
+                self._floor,
+                self._cell,
+                self._steps,
                 out[rows],
             ),
             slices(len(X), 256),
@@ -135,16 +135,12 @@ class OrientedGradients(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     def _n_features_out(self) -> int:
         return int(np.prod(self.shape_))
 
-    def _samples(self, side: int) -> int:
-        """Say how many samples a map has along an axis; an axis of one pixel is left alone."""
-        return 1 if side == 1 else -(-(side + 2 * int(self.margin)) // int(self.step))
-
     def _grid(self, n_features: int) -> tuple[int, int, int]:
         shape = self.shape
         if isinstance(shape, (tuple, list)) and list(shape).count(-1) == 1:
             known = max(1, -int(np.prod(shape)))
             shape = tuple(max(1, n_features // known) if side == -1 else side for side in shape)
-        return Translation(shape=shape)._grid(n_features)
+        return image_grid(shape, n_features, type(self).__name__)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -164,6 +160,7 @@ def gaussian(sigma: float, step: int, margin: int) -> NDArray[np.float64]:
     if sigma == 0:
         weights = (np.abs(places) <= step / 2).astype(float)
     else:
-        # no further to one side than to the other
-        weights = np.exp(-0.5 * (places / sigma) ** 2) * (np.abs(places) <= 3 * sigma + 0.5)
+        # from the nearest pixel on, so that narrow filters keep it; no further to one side
+        squared = places**2 - (places**2).min()
+        weights = np.exp(-0.5 * squared / sigma**2) * (np.abs(places) <= 3 * sigma + 0.5)
     return weights / weights.sum()

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 LANES = 64
 
-_compiled = njit(cache=True, nogil=True, fastmath={"nnan", "ninf", "nsz", "contract", "reassoc"})
+_compiled = njit(cache=True, nogil=True, fastmath={"nnan", "nsz", "contract", "reassoc"})
 
 _COS_3, _SIN_3 = float(np.cos(2 * np.pi / 3)), float(np.sin(2 * np.pi / 3))
 _COS_5 = tuple(float(np.cos(2 * np.pi * k / 5)) for k in (1, 2))

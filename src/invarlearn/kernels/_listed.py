@@ -16,12 +16,16 @@ from invarlearn.transforms._threads import in_threads, slices
 if TYPE_CHECKING:
     from invarlearn.kernels.orbit import OrbitKernel
 
+# A transformation that leaves less than this share of the norm of a row leaves nothing, where rows
+# are normalised: its direction is mostly rounding.
+NORM_FLOOR = 0.01
+
 # Similarities are computed in blocks of about this size, orbits in larger ones.
 BLOCK_BYTES = 4 * 2**20
 
 
 @dataclass(frozen=True)
-class Orbits:
+class PreparedOrbits:
     """Orbits of some rows as the base kernel sees them: (rows * size, features).
 
     For RBF kernels, which look for the largest ``x.t - |t|^2 / 2``, ``halves`` has half the
@@ -38,11 +42,11 @@ class Orbits:
     def nbytes(self) -> int:
         return self.rows.nbytes
 
-    def __getitem__(self, which: slice) -> Orbits:
+    def __getitem__(self, which: slice) -> PreparedOrbits:
         """Give the orbits of some of the rows."""
         part = slice(which.start * self.size, which.stop * self.size)
         halves = None if self.halves is None else self.halves[part]
-        return Orbits(self.rows[part], self.size, halves, self.origin)
+        return PreparedOrbits(self.rows[part], self.size, halves, self.origin)
 
 
 class Listed:
@@ -62,10 +66,8 @@ class Listed:
         self.base: Any = kernel._base()
         self.action = kernel._family()._listed(n_features)
         self.n_features = n_features
-        self.width = n_features
-        if kernel.features is not None:
-            blank = np.zeros((1, n_features), dtype=np.float32)
-            self.width = max(n_features, kernel.features.transform(blank).shape[1])
+        # what the features make of a row, if they tell
+        self.width = max(n_features, getattr(kernel.features, "_n_features_out", 0))
 
     def column_chunk(self, itemsize: int) -> int:
         """Say how many orbits to hold at a time."""
@@ -75,30 +77,27 @@ class Listed:
         limit = min(16 * BLOCK_BYTES, get_config()["working_memory"] * 2**20 / 4)
         return max(1, int(limit // (size * self.width * itemsize)))
 
-    def prepare(self, Y: Rows) -> Orbits:
+    def prepare(self, Y: Rows) -> PreparedOrbits:
         """Give the orbits of rows, to be compared with others."""
-        from invarlearn.kernels._pooling import square_norms
-
         size = len(self.action)
         orbit = self.action.act(Y, 0, size).reshape(-1, self.n_features)
-        rows = self.kernel._represented(orbit, overwrite=True)
+        rows = self.kernel._represented(orbit)
+        if self.kernel.normalize:
+            squares = normalized(rows, size)
         if self.kernel.pooling != "max" or not isinstance(self.base, RBF):
-            return Orbits(rows, size)
-        origin = None
-        if not self.kernel.normalize:
-            origin = rows.mean(axis=0, dtype=float).astype(rows.dtype)
-            rows -= origin
-        squared = np.empty(len(rows), dtype=rows.dtype)
-        in_threads(
-            lambda part: square_norms(rows[part], False, squared[part]), slices(len(rows), 2048)
-        )
-        if self.kernel.normalize and squared.min() > 0.5:
-            return Orbits(rows, size)  # all have norm one
-        return Orbits(rows, size, squared / 2, origin)
+            return PreparedOrbits(rows, size)
+        if self.kernel.normalize:
+            whole = squares.min() > 0  # then all have norm one
+            return PreparedOrbits(rows, size, None if whole else squares / 2)
+        origin = rows.mean(axis=0, dtype=float).astype(rows.dtype)
+        rows -= origin
+        return PreparedOrbits(rows, size, squares_of(rows) / 2, origin)
 
-    def pool(self, X: Rows, orbits: Orbits) -> Rows:
+    def pool(self, X: Rows, orbits: PreparedOrbits) -> Rows:
         """Pool k(x, Ty) over T, for the rows y whose orbits these are: (n, m)."""
-        x = self.kernel._represented(X)
+        x = self.kernel._represented(X, copied=self.kernel.normalize)
+        if self.kernel.normalize:
+            normalized(x, 1)
         if orbits.origin is not None:
             x = x - orbits.origin
         k, m = orbits.size, len(orbits.rows) // orbits.size
@@ -121,7 +120,7 @@ class Listed:
         in_threads(some, slices(m, wide))
         return out
 
-    def _pool_block(self, x: Rows, orbits: Orbits, fits: Rows, out: Rows) -> None:
+    def _pool_block(self, x: Rows, orbits: PreparedOrbits, fits: Rows, out: Rows) -> None:
         from invarlearn.kernels._pooling import pool_max, pool_mean, pool_softmax
 
         base, pooling, k = self.base, self.kernel.pooling, orbits.size
@@ -140,7 +139,7 @@ class Listed:
             else:
                 pool_softmax(fits, k, self.kernel._sharpness(), out)
 
-    def _nearest(self, x: Rows, orbits: Orbits, fits: Rows, out: Rows) -> None:
+    def _nearest(self, x: Rows, orbits: PreparedOrbits, fits: Rows, out: Rows) -> None:
         """Give the Gaussian of the distance to the nearest element of each orbit."""
         from invarlearn.kernels._pooling import pool_max
 
@@ -152,3 +151,28 @@ class Listed:
             half = 0.0
         pool_max(fits, orbits.size, out)
         out[:] = self.base.profile(np.maximum(squared + 2 * (half - out), 0), 0)
+
+
+def squares_of(rows: Rows) -> Rows:
+    """Give the squared norms of rows: (n,)."""
+    from invarlearn.kernels._pooling import square_norms
+
+    out = np.empty(len(rows), dtype=rows.dtype)
+    in_threads(lambda part: square_norms(rows[part], out[part]), slices(len(rows), 2048))
+    return out
+
+
+def normalized(rows: Rows, size: int) -> Rows:
+    """Divide the rows of orbits by their norms, in place; give their squared norms, zero or one.
+
+    Rows with less than ``NORM_FLOOR`` of the norm of the first of their orbit become zero.
+    """
+    from invarlearn.kernels._pooling import normalize_rows
+
+    squares = squares_of(rows)
+    least = np.repeat(squares[::size], size) * squares.dtype.type(NORM_FLOOR**2)
+    in_threads(
+        lambda part: normalize_rows(rows[part], squares[part], least[part]),
+        slices(len(rows), 2048),
+    )
+    return squares

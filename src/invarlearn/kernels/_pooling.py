@@ -7,19 +7,29 @@ from numba import njit
 
 
 @njit(cache=True, nogil=True, fastmath={"nnan", "nsz", "reassoc", "contract"})
-def square_norms(rows, normalize, out):  # type: ignore[no-untyped-def]
-    """Give the squared norm of each row; with ``normalize`` divide the rows by it, in place."""
+def square_norms(rows, out):  # type: ignore[no-untyped-def]
+    """Give the squared norm of each row."""
     for i in range(len(rows)):
         row = rows[i]
         total = row.dtype.type(0)
         for j in range(len(row)):
             total += row[j] * row[j]
         out[i] = total
-        if normalize and total > 0:
-            scale = row.dtype.type(1 / np.sqrt(total))
-            for j in range(len(row)):
-                row[j] *= scale
-            out[i] = 1
+
+
+@njit(cache=True, nogil=True, fastmath={"nnan", "nsz", "reassoc", "contract"})
+def normalize_rows(rows, squares, least):  # type: ignore[no-untyped-def]
+    """Divide rows by their norms, in place; those with squares up to ``least`` become zero.
+
+    ``squares`` are replaced by the new ones, zero or one.
+    """
+    for i in range(len(rows)):
+        row = rows[i]
+        kept = squares[i] > least[i]
+        scale = row.dtype.type(1 / np.sqrt(squares[i])) if kept else row.dtype.type(0)
+        for j in range(len(row)):
+            row[j] *= scale
+        squares[i] = 1 if kept else 0
 
 
 @njit(cache=True, nogil=True, fastmath={"nnan", "nsz", "reassoc"})

@@ -11,7 +11,7 @@ from invarlearn.kernels._windows import SquaredWindows
 from invarlearn.kernels.base import Kernel, Rows, check_pair
 from invarlearn.transforms._checks import Shape, as_tuple, check_number
 from invarlearn.transforms._threads import in_threads, slices
-from invarlearn.transforms.images import Translation
+from invarlearn.transforms.grid import image_grid
 
 # With so many products of two pixels a pixel, running sums over windows are faster.
 MANY_CHANNELS = 200
@@ -119,10 +119,9 @@ class LocalPolynomial(Kernel):
 
     def _grid(self, n_features: int) -> tuple[int, int, int]:
         shape = None if self.shape is None else as_tuple(self.shape)
-        line = shape is not None and len(shape) == 1
-        family = Translation(shape=(1, *shape) if line and shape else shape)
-        family.resolve_shape(n_features)
-        return family._grid(n_features)
+        if shape is not None and len(shape) == 1:
+            shape = (1, *shape)
+        return image_grid(shape, n_features, type(self).__name__)
 
     def _layers(self, grid: tuple[int, ...]) -> tuple[Rows, Rows]:
         """Give the windows, (layers, 2), and the degrees, (layers + 1,), once they make sense."""

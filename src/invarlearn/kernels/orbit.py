@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from copy import copy
 from itertools import product
+from threading import Lock
 from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 from numpy.typing import ArrayLike
+from scipy.sparse import issparse
 from sklearn import get_config
 
 from invarlearn.kernels._listed import BLOCK_BYTES, Listed
@@ -16,7 +19,7 @@ from invarlearn.kernels.base import RBF, DotKernel, Kernel, Linear, Rows, check_
 from invarlearn.kernels.spectral import Spectral, spectral_engine
 from invarlearn.transforms import Family, Identity
 from invarlearn.transforms._checks import check_memory, check_number
-from invarlearn.transforms._threads import in_threads, slices
+from invarlearn.transforms._threads import slices
 
 # How often blocks are sent out, if workers get lost.
 ATTEMPTS = 4
@@ -39,8 +42,9 @@ class OrbitKernel(Kernel):
         transformed unless the family is a group that keeps norms, so that it is positive
         semidefinite. "softmax": a weighted mean that goes from one to the other.
     normalize : bool, default=False
-        Whether x and every transformed y are divided by their norms; zero rows stay zero.
-        Families that change norms, such as scaling, want this.
+        Whether x and every transformed y are divided by their norms; zero rows stay zero, and
+        so does what has less than a hundredth of the norm of y left, such as a shift that moves
+        nearly all ink away. Families that change norms, such as scaling, want this.
     sharpness : float, default=10.0
         Of "softmax": 0 is the mean over the orbit of one row, large numbers the maximum.
     features : transformer, optional
@@ -114,7 +118,7 @@ class OrbitKernel(Kernel):
         X, Y = check_pair(X, Y)
         return self._to_orbits(X, Y)
 
-    def _to_orbits(self, X: Rows, Y: Rows, kept: dict[int, Any] | None = None) -> Rows:
+    def _to_orbits(self, X: Rows, Y: Rows, kept: Kept | None = None) -> Rows:
         if self.pooling == "mean" and not self._one_side_is_enough(X.shape[1]):
             return self._averaged(X, Y, kept)
         return self._pooled(X, Y, kept)
@@ -133,7 +137,7 @@ class OrbitKernel(Kernel):
         """Choose how to compare rows with orbits."""
         return spectral_engine(self, n_features) or Listed(self, n_features)
 
-    def _pooled(self, X: Rows, Y: Rows, kept: dict[int, Any] | None = None) -> Rows:
+    def _pooled(self, X: Rows, Y: Rows, kept: Kept | None = None) -> Rows:
         """Pool k(x, Ty) over T: (n, m). Blocks go through joblib, and to its backend.
 
         ``kept`` has what is known of blocks of Y from earlier calls, and is filled.
@@ -146,11 +150,11 @@ class OrbitKernel(Kernel):
         row_blocks = slices(len(X), engine.row_chunk)
         if effective_n_jobs(None) == 1:
             for columns in column_blocks:
-                known = kept.get(columns.start) if kept is not None else None
+                known = None if kept is None else kept.get(columns, X.dtype)
                 if known is None:
                     known = engine.prepare(Y[columns])
-                    if kept is not None and _room_for(kept, known):
-                        kept[columns.start] = known
+                    if kept is not None:
+                        kept.put(columns, X.dtype, known)
                 for rows in row_blocks:
                     out[rows, columns] = engine.pool(X[rows], known)
             return out
@@ -178,35 +182,31 @@ class OrbitKernel(Kernel):
                     raise
             blocks = blocks[done:]
 
-    def _averaged(self, X: Rows, Y: Rows, kept: dict[int, Any] | None = None) -> Rows:
+    def _averaged(self, X: Rows, Y: Rows, kept: Kept | None = None) -> Rows:
         """Average k(Sx, Ty) over S and T: (n, m)."""
-        kept = {} if kept is None else kept
         out = np.empty((len(X), len(Y)), dtype=X.dtype)
         _, size, d = self._family()._orbit_shape(X)
+        check_memory((1, size, d), X.dtype, "the orbit of one row", "use a smaller family")
         action = self._family()._listed(d)
-        step = max(1, int(4 * BLOCK_BYTES // (size * d * X.itemsize)))
-        for rows in slices(len(X), step):
-            moved = action.act(X[rows], 0, size).reshape(-1, d)
-            pooled = self._pooled(moved, Y, kept)
-            out[rows] = pooled.reshape(-1, size, len(Y)).mean(axis=1)
+        kept = Kept() if kept is None else kept
+        for columns in slices(len(Y), 1024):
+            m = columns.stop - columns.start
+            step = 4 * BLOCK_BYTES // (size * max(d, m) * X.itemsize)
+            part = kept.part(columns.start)
+            for rows in slices(len(X), step):
+                moved = action.act(X[rows], 0, size).reshape(-1, d)
+                pooled = self._pooled(moved, Y[columns], part)
+                out[rows, columns] = pooled.reshape(-1, size, m).mean(axis=1)
         return out
 
-    def _represented(self, X: Rows, overwrite: bool = False) -> Rows:
-        """Give the features of rows, divided by their norms if asked."""
-        from invarlearn.kernels._pooling import square_norms
-
-        if self.features is not None:
-            found = np.ascontiguousarray(self.features.transform(X), dtype=X.dtype)
-            overwrite = overwrite or not np.may_share_memory(found, X)
-            X = found
-        if not self.normalize:
-            return X
-        rows = X if overwrite and X.flags.writeable else X.copy()
-        norms = np.empty(len(rows), dtype=rows.dtype)
-        in_threads(
-            lambda part: square_norms(rows[part], True, norms[part]), slices(len(rows), 2048)
-        )
-        return rows
+    def _represented(self, X: Rows, copied: bool = False) -> Rows:
+        """Give the features of rows, as an array that may be changed; X itself only if not."""
+        if self.features is None:
+            return X.copy() if copied else X
+        found = self.features.transform(X)
+        if issparse(found):
+            raise TypeError(f"features={self.features!r} gives a sparse matrix: it must be dense")
+        return np.array(found, dtype=X.dtype, order="C")
 
     def _base(self) -> Kernel:
         return Linear() if self.base is None else self.base
@@ -224,6 +224,7 @@ class OrbitKernel(Kernel):
             raise TypeError(f"family={self.family!r} is not a Family: see invarlearn.transforms")
         if self.features is not None and not hasattr(self.features, "transform"):
             raise TypeError(f"features={self.features!r} has no transform: pass a transformer")
+        self._sharpness()
         if self.pooling not in _POOLINGS:
             raise ValueError(
                 f"pooling={self.pooling!r} is unknown: choose one of {', '.join(_POOLINGS)}"
@@ -234,6 +235,38 @@ def _pool(kernel: OrbitKernel, X: Rows, Y: Rows) -> Rows:
     """Compute one block; a function of its own, so that workers elsewhere can import it."""
     engine: Any = kernel._engine(X.shape[1])
     return engine.pool(X, engine.prepare(Y))
+
+
+class Kept:
+    """What was computed of rows, as long as it fits into a quarter of ``working_memory``."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[Any, ...], Any] = {}
+        self._lock = Lock()
+        self._first = 0
+
+    def __len__(self) -> int:
+        return len(self._known)
+
+    def part(self, first: int) -> Kept:
+        """Give a view for rows that are counted from ``first``."""
+        view = copy(self)
+        view._first = first
+        return view
+
+    def get(self, rows: slice, dtype: Any) -> Any:
+        """Give what is known of rows, or None."""
+        return self._known.get(self._key(rows, dtype))
+
+    def put(self, rows: slice, dtype: Any, known: Any) -> None:
+        """Keep this if there is room."""
+        limit = get_config()["working_memory"] * 2**20 / 4
+        with self._lock:
+            if sum(one.nbytes for one in self._known.values()) + known.nbytes <= limit:
+                self._known[self._key(rows, dtype)] = known
+
+    def _key(self, rows: slice, dtype: Any) -> tuple[Any, ...]:
+        return (self._first + rows.start, self._first + rows.stop, np.dtype(dtype).str)
 
 
 class Orbits:
@@ -251,18 +284,14 @@ class Orbits:
     def __init__(self, kernel: OrbitKernel, Y: Rows):
         self.kernel = kernel
         self.Y = Y
-        self._kept: dict[int, Any] = {}
+        self._kept = Kept()
 
     def __call__(self, X: Rows) -> Rows:
-        """Give the similarity of rows to these orbits, as ``kernel.to_orbits(X, Y)`` does."""
-        if X.dtype != self.Y.dtype:
-            return self.kernel.to_orbits(X, self.Y)
-        return self.kernel._to_orbits(X, self.Y, self._kept)
+        """Give the similarity of rows to these orbits, in the precision of Y."""
+        return self.kernel._to_orbits(X.astype(self.Y.dtype, copy=False), self.Y, self._kept)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_kept": {}}
+        return {"kernel": self.kernel, "Y": self.Y}
 
-
-def _room_for(kept: dict[int, Any], known: Any) -> bool:
-    limit = get_config()["working_memory"] * 2**20 / 4
-    return sum(one.nbytes for one in kept.values()) + known.nbytes <= limit
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__init__(**state)  # type: ignore[misc]

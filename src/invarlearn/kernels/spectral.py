@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn import get_config
 
+from invarlearn.kernels._listed import NORM_FLOOR, normalized
 from invarlearn.kernels._windows import SquaredWindows
 from invarlearn.kernels.base import RBF, DotKernel, Rows
 from invarlearn.kernels.local import LocalPolynomial
@@ -34,8 +35,11 @@ SPECTRA_BYTES = 192 * 2**20
 BLOCK_BYTES = 64 * 2**20
 
 # Nanoseconds, as measured: of an operation in a large matrix product and in many small ones, of a
-# place in an inverse transform, and of a pixel in sums over windows. Only their ratios count.
-GEMM, SPECTRUM, TRANSFORM, WINDOWS = 0.014, 0.03, 2.0, 6.0
+# place in a step of an inverse transform, and of a pixel in sums over windows.
+GEMM, SPECTRUM, TRANSFORM, WINDOWS = 0.014, 0.03, 0.5, 6.0
+
+# A radix beyond those written out costs this share of its size more.
+RADIX = 0.7
 
 
 @dataclass(frozen=True)
@@ -75,7 +79,7 @@ class Spectral:
     shifts : Shifted
     """
 
-    row_chunk = 256
+    row_chunk = 2048
 
     def __init__(self, kernel: OrbitKernel, shifts: Shifted):
         self.kernel = kernel
@@ -92,18 +96,28 @@ class Spectral:
         )
 
     def cost(self) -> float:
-        """Estimate the time of a pair of rows, in an arbitrary unit."""
-        transform = TRANSFORM * self.size[0] * self.size[1]
+        """Estimate the time of a pair of rows."""
+        from invarlearn.kernels._fft import factors_of
+
+        places = self.size[0] * self.size[1]
+        radices = [int(radix) for side in self.size for radix in factors_of(side)]
+        steps = sum(RADIX * radix if radix > 7 else 1.0 for radix in radices)
         products = SPECTRUM * 4 * self.places * self.terms.n_channels
-        return self.shifts.n_canvases * (transform + products)
+        return self.shifts.n_canvases * (TRANSFORM * places * steps + products)
+
+    def bytes_of_row(self, itemsize: int) -> int:
+        """Say what is held of a row: the spectra of all canvases, and their weights."""
+        spectra = 2 * self.terms.n_channels * self.places * itemsize
+        weighed = isinstance(self.base, RBF) or self.kernel.normalize
+        weights = 2 * self.shifts.n_shifts * itemsize if weighed else 0
+        return self.shifts.n_canvases * (spectra + weights)
 
     def column_chunk(self, itemsize: int) -> int:
         """Say of how many rows to hold the spectra at a time."""
         from invarlearn.kernels._fft import LANES
 
-        one = self.shifts.n_canvases * self.terms.n_channels * self.places * 2 * itemsize
         limit = min(SPECTRA_BYTES, get_config()["working_memory"] * 2**20 / 8)
-        return LANES * max(1, int(limit // (one * LANES)))
+        return LANES * max(1, int(limit // (self.bytes_of_row(itemsize) * LANES)))
 
     # -- rows that are transformed ---------------------------------------------------------
 
@@ -112,10 +126,11 @@ class Spectral:
         origin = self._origin(Y)
         spectra: list[Any] = [None] * self.shifts.n_canvases
         weights, offsets = spectra.copy(), spectra.copy()
+        squares = (Y.astype(float) ** 2).sum(axis=1)
 
         def some(g: int) -> None:
             canvases = self._whole(self.shifts.canvases(Y, g)) - Y.dtype.type(origin)
-            weights[g], offsets[g], canvases = self._weights(canvases)
+            weights[g], offsets[g], canvases = self._weights(canvases, squares)
             spectra[g] = self._right(canvases)
 
         in_threads(some, range(self.shifts.n_canvases))
@@ -133,13 +148,19 @@ class Spectral:
         plain = isinstance(self.base, RBF) and not self.kernel.normalize
         return float(Y.mean(dtype=float)) if plain else 0.0
 
-    def _weights(self, canvases: Rows) -> tuple[tuple[Rows, Rows], Rows | None, Rows]:
+    def _weights(
+        self, canvases: Rows, squares: NDArray[np.float64]
+    ) -> tuple[tuple[Rows, Rows], Rows | None, Rows]:
         """Give scale and offset of every shift, an offset of all shifts, and the canvases."""
         gaussian, normalize = isinstance(self.base, RBF), self.kernel.normalize
         empty = np.empty((0, 0), dtype=canvases.dtype)
         if not (gaussian or normalize):
             return (empty, empty), None, canvases
-        energies = self._energies(canvases)
+        energies = np.concatenate(
+            [self._energies(canvases[rows]) for rows in slices(len(canvases), 64)], axis=1
+        )
+        if normalize:
+            energies[energies <= NORM_FLOOR**2 * squares] = 0
         norms = np.sqrt(energies)
         inverse = np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0)
         scale = inverse if normalize else np.ones_like(norms)
@@ -167,9 +188,7 @@ class Spectral:
             for a, b in ((height, width), (0, width), (height, 0), (0, 0))
         ]
         energies = corner[0] - corner[1] - corner[2] + corner[3]
-        # differences of sums leave dust where there is nothing
-        energies[energies < 1e-12 * total[:, -1:, -1:]] = 0
-        return energies.reshape(len(canvases), -1).T
+        return np.maximum(energies, 0).reshape(len(canvases), -1).T
 
     def _right(self, canvases: Rows) -> Rows:
         """Give spectra as the products need them, with rows padded to whole lanes."""
@@ -209,7 +228,9 @@ class Spectral:
 
     def pool(self, X: Rows, known: Spectra) -> Rows:
         """Pool k(x, Ty) over T, for the rows y whose spectra these are: (n, m)."""
-        x = self.kernel._represented(X) - X.dtype.type(known.origin)
+        x = X - X.dtype.type(known.origin)
+        if self.kernel.normalize:
+            normalized(x, 1)
         squared = np.einsum("nd,nd->n", x, x)[:, None]
         images = x.reshape(len(x), *self.shifts.grid)
         out = np.empty((len(x), known.n), dtype=X.dtype)
@@ -243,9 +264,11 @@ class Spectral:
 
     def _rows_at_a_time(self, m: int, itemsize: int) -> int:
         """Say how many rows make a good block, in memory and for matrix products."""
+        from invarlearn.kernels._fft import LANES
+
         one = 2 * self.terms.n_channels * self.places * itemsize
         if self.terms.n_channels > FEW_CHANNELS:
-            one *= 3
+            one = 3 * one + 2 * self.places * 4 * LANES * itemsize
         if self.kernel.pooling != "max":
             one += 2 * m * self.shifts.n_shifts * self.shifts.n_canvases * itemsize
         return max(1, min(64, int(BLOCK_BYTES // one)))
@@ -335,6 +358,8 @@ class Spectral:
 
 def spectral_engine(kernel: OrbitKernel, n_features: int) -> Spectral | None:
     """Give the engine, if the kernel has whole-pixel shifts and they are faster all at once."""
+    from invarlearn.kernels._fft import LANES
+
     base = kernel._base()
     if kernel.features is not None or not isinstance(base, (DotKernel, RBF, LocalPolynomial)):
         return None
@@ -346,6 +371,8 @@ def spectral_engine(kernel: OrbitKernel, n_features: int) -> Spectral | None:
     if isinstance(base, LocalPolynomial) and not _fits_local(kernel, base, shifts, n_features):
         return None
     engine = Spectral(kernel, shifts)
+    if engine.bytes_of_row(8) * LANES > get_config()["working_memory"] * 2**20:
+        return None
     one_by_one = min(WINDOWS, 2 * GEMM * engine.terms.n_channels)
     return engine if engine.cost() < size * n_features * one_by_one else None
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from functools import cache
+from threading import Lock
 from typing import Any
 
 
@@ -18,7 +20,7 @@ def in_threads(function: Callable[[Any], None], items: Sequence[Any]) -> None:
     from numba import config
 
     threads = min(config.NUMBA_NUM_THREADS, len(items))  # type: ignore[attr-defined]
-    with _controller().limit(limits=1, user_api="blas"):
+    with one_thread_of_blas():
         if threads < 2:
             for item in items:
                 function(item)
@@ -26,6 +28,26 @@ def in_threads(function: Callable[[Any], None], items: Sequence[Any]) -> None:
         with ThreadPoolExecutor(threads) as pool:
             for done in [pool.submit(function, item) for item in items]:
                 done.result()
+
+
+_limiting = Lock()
+
+
+@contextmanager
+def one_thread_of_blas() -> Iterator[None]:
+    """Limit BLAS to one thread, unless someone does so already.
+
+    Limits are of the whole process: contexts that overlap in several threads would restore each
+    other's limit instead of what was there before.
+    """
+    if not _limiting.acquire(blocking=False):
+        yield
+        return
+    try:
+        with _controller().limit(limits=1, user_api="blas"):
+            yield
+    finally:
+        _limiting.release()
 
 
 @cache

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from invarlearn.transforms._actions import Action, Affine, Rows
-from invarlearn.transforms._checks import check_number, matching_shape
+from invarlearn.transforms._checks import Shape, check_number, matching_shape
 from invarlearn.transforms.base import Family
 
 Grid = tuple[int, int, int]
@@ -36,6 +36,37 @@ DOWN = generator((0, 2, 1.0))
 RIGHT = generator((1, 2, 1.0))
 
 
+def image_shape(
+    shape: Shape, n_features: int, name: str, what: str = "image", axes: str = "height, width"
+) -> tuple[int, ...]:
+    """Give the shape of a row as an image, None meaning a square one, or say why it is none.
+
+    ``name`` is that of whoever asks, for the error.
+    """
+    if shape is None:
+        side = isqrt(n_features)
+        if side * side != n_features:
+            raise ValueError(
+                f"{name} acts on {what}s, and {n_features} features are "
+                f"not a square one: pass shape=({axes}) or ({axes}, channels)"
+            )
+        return (side, side)
+    sides = matching_shape(shape, n_features, name)
+    if len(sides) not in (2, 3):
+        raise ValueError(f"{name} needs shape=({axes}) or ({axes}, channels), not {sides}")
+    return sides
+
+
+def as_grid(shape: tuple[int, ...]) -> Grid:
+    """Give a shape with its channels, one if it has none."""
+    return (shape[0], shape[1], shape[2] if len(shape) == 3 else 1)
+
+
+def image_grid(shape: Shape, n_features: int, name: str) -> Grid:
+    """Give height, width and channels of a row as an image."""
+    return as_grid(image_shape(shape, n_features, name))
+
+
 class GridFamily(Family):
     """Families that act on a row as a grid of pixels."""
 
@@ -45,21 +76,7 @@ class GridFamily(Family):
     default_smoothing = 0.9
 
     def resolve_shape(self, n_features: int) -> tuple[int, ...]:
-        if self.shape is None:
-            side = isqrt(n_features)
-            if side * side != n_features:
-                raise ValueError(
-                    f"{type(self).__name__} acts on {self.domain}s, and {n_features} features are "
-                    f"not a square one: pass shape=({self.axes}) or ({self.axes}, channels)"
-                )
-            return (side, side)
-        shape = matching_shape(self.shape, n_features, type(self).__name__)
-        if len(shape) not in (2, 3):
-            raise ValueError(
-                f"{type(self).__name__} needs shape=({self.axes}) or ({self.axes}, channels), "
-                f"not {shape}"
-            )
-        return shape
+        return image_shape(self.shape, n_features, type(self).__name__, self.domain, self.axes)
 
     def smooth(self, X: ArrayLike, smoothing: float | None = None) -> Rows:
         X = self._check(X)
@@ -72,8 +89,7 @@ class GridFamily(Family):
         return gradients(images, self._sigma(smoothing), self._outside())
 
     def _grid(self, n_features: int) -> Grid:
-        shape = self.resolve_shape(n_features)
-        return (shape[0], shape[1], shape[2] if len(shape) == 3 else 1)
+        return as_grid(self.resolve_shape(n_features))
 
     def _known_grid(self) -> Grid | None:
         return None if self.shape is None else self._grid(self._known_features("the grid"))

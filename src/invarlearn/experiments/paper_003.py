@@ -235,7 +235,7 @@ def run_table_1(data: str, kernel: str, n_max: int, seed: int) -> dict[str, floa
     X, _, _, _ = draw("letters" if data == "letters" else "MNIST", n_max, 1, seed)
     if data == "Translated MNIST":
         X = translated(X, random_state=seed).astype(np.float32)
-    gamma = 1 / X.shape[1]
+    gamma = (10 if "x 10" in kernel else 1) / X.shape[1]
     base = Linear(gamma) if kernel == "linear" else Polynomial(8, gamma)
     # single precision is too coarse for the last eigenvalue
     best_fit = OrbitKernel(base, Translation(None, wrap=True))
@@ -248,7 +248,7 @@ TABLE_1 = Experiment(
     title="Up to how many rows best-fit kernels are positive definite",
     varies={
         "data": ["MNIST", "letters", "Translated MNIST"],
-        "kernel": ["linear", "polynomial"],
+        "kernel": ["linear", "polynomial", "polynomial, gamma x 10"],
     },
     run=run_table_1,
     x="kernel",
@@ -265,8 +265,9 @@ TABLE_1 = Experiment(
         ("Translated MNIST", "polynomial"): 15000,
     },
     note=(
-        "Over all circular shifts. Searched up to 500 rows (quick) or 1,500 (full): that number "
-        "means that the kernel was definite throughout. The paper's letters are EMNIST."
+        "Over all circular shifts, degree 8. Searched up to 500 rows (quick) or 1,500 (full): that "
+        "number means that the kernel was definite throughout. The paper does not tell its gamma, "
+        "on which much depends: 1 / pixels is that of its accuracies. Its letters are EMNIST."
     ),
 )
 

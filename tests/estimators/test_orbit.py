@@ -266,3 +266,13 @@ def test_images_without_ink_are_handled(digits):
     for features in (None, OrientedGradients()):
         svc = OrbitSVC(Translation(1) * Rotation(15), features=features).fit(X, y)
         assert np.isfinite(svc.decision_function(np.zeros((2, 784)))).all()
+
+
+def test_few_rows_that_separate_give_no_certainty(digits):
+    chosen = np.flatnonzero(np.isin(digits.y_train, (3, 8)))
+    rows = np.random.RandomState(0).permutation(chosen)[:24]
+    svc = OrbitSVC(Translation(1) * Rotation(15), probability=True)
+    svc.fit(digits.X_train[rows], digits.y_train[rows])
+    test = np.isin(digits.y_test, (3, 8))
+    found = svc.predict_proba(digits.X_test[test])
+    assert log_loss(digits.y_test[test], found) < 0.4

@@ -124,3 +124,8 @@ def test_what_was_fitted_counts_and_not_what_is_set_later():
 def test_any_blur_gives_numbers(blur):
     found = OrientedGradients(blur=blur).fit_transform(load_mnist_sample().X_train[:2])
     np.testing.assert_allclose(np.linalg.norm(found, axis=1), 1, rtol=1e-5)
+
+
+def test_no_floor_is_no_error():
+    found = OrientedGradients(floor=0).fit_transform(load_mnist_sample().X_train[:2])
+    np.testing.assert_allclose(np.linalg.norm(found, axis=1), 1, rtol=1e-5)

@@ -14,6 +14,7 @@ from invarlearn.kernels import RBF, Linear, LocalPolynomial, OrbitKernel, Polyno
 from invarlearn.kernels._listed import Listed
 from invarlearn.testing import check_kernel
 from invarlearn.transforms import (
+    Custom,
     CyclicShift,
     FeatureScaling,
     Identity,
@@ -308,3 +309,9 @@ def test_blas_has_its_threads_back():
     assert threads() == before
     for gram in grams:
         np.testing.assert_allclose(gram, grams[0], rtol=1e-12)
+
+
+def test_functions_that_give_nan_are_named():
+    kernel = OrbitKernel(RBF(), Custom([lambda X: X * np.nan]), normalize=True)
+    with pytest.raises(ValueError, match=r"transformation 1 \(<lambda>\) gives numbers"):
+        kernel(np.ones((2, 9)))

@@ -25,9 +25,16 @@ def fitted_steepness(svc: SVC, gram: NDArray, y: NDArray) -> float:
     held_out = cross_val_predict(svc, gram, y, cv=folds, method="decision_function")
     lost = losses(held_out, len(classes))
 
+    # Platt's targets: a class of n rows is never surer than (n + 1) / (n + 2), so that held-out
+    # rows which are all right do not make certainties
+    counts = np.bincount(index)
+    doubt = 1 / (counts[index] + 2)
+    targets = np.repeat(doubt[:, None] / (len(classes) - 1), len(classes), axis=1)
+    targets[np.arange(len(y)), index] = 1 - doubt
+
     def loss(log_steepness: float) -> float:
         logs = log_softmax(-np.exp(log_steepness) * lost, axis=1)
-        return -float(logs[np.arange(len(y)), index].mean())
+        return -float((targets * logs).sum(axis=1).mean())
 
     return float(np.exp(minimize_scalar(loss, bounds=(-5.0, 5.0), method="bounded").x))
 

@@ -85,8 +85,9 @@ def oriented_gradients(images, n_orientations, contrast, floor, cell, steps, out
         _blur(plane, contrast, (1, 1), line, local)
         for r in range(height):
             for c in range(width):
-                if largest > 0:
-                    size[r, c] /= np.sqrt(max(local[r, c], 0.0)) + floor * largest
+                around = np.sqrt(max(local[r, c], 0.0)) + floor * largest
+                if around > 0:
+                    size[r, c] /= around
         total = 0.0
         for k in range(n_orientations):
             for r in range(height):

@@ -46,7 +46,8 @@ class OrbitKernel(Kernel):
         so does what has less than a hundredth of the norm of y left, such as a shift that moves
         nearly all ink away. Families that change norms, such as scaling, want this.
     sharpness : float, default=10.0
-        Of "softmax": 0 is the mean over the orbit of one row, large numbers the maximum.
+        Of "softmax", whose weights are exp(sharpness * value / largest size of a value): 0 is the
+        mean over the orbit of one row, large numbers the maximum.
     features : transformer, optional
         Applied between transformation and base kernel, such as oriented gradients; fitted, or
         with a ``transform`` that needs no fit.

@@ -292,6 +292,11 @@ class Functions(Action):
                     f"transformation {start + i} ({_name(function)}) maps rows of shape {X.shape} "
                     f"to {moved.shape}: it must keep the shape (n_samples, n_features)"
                 )
+            if not np.isfinite(moved).all():
+                raise ValueError(
+                    f"transformation {start + i} ({_name(function)}) gives numbers that are not "
+                    "finite: mend it, or leave it out"
+                )
             out[:, i] = moved
         return out
 

@@ -25,10 +25,9 @@ def fitted_steepness(svc: SVC, gram: NDArray, y: NDArray) -> float:
     held_out = cross_val_predict(svc, gram, y, cv=folds, method="decision_function")
     lost = losses(held_out, len(classes))
 
-    # Platt's targets: a class of n rows is never surer than (n + 1) / (n + 2), so that held-out
-    # rows which are all right do not make certainties
-    counts = np.bincount(index)
-    doubt = 1 / (counts[index] + 2)
+    # targets with a doubt, as Platt has them: one of n + 2 rows may be wrong, so that held-out rows
+    # which are all right do not make certainties
+    doubt = np.full(len(y), 1 / (len(y) + 2))
     targets = np.repeat(doubt[:, None] / (len(classes) - 1), len(classes), axis=1)
     targets[np.arange(len(y)), index] = 1 - doubt
 

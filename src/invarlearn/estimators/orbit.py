@@ -104,7 +104,8 @@ class OrbitSVC(ClassifierMixin, OrbitMachine):
         times on the same Gram matrix.
     tol : float, default=1e-3
     memory : str or joblib.Memory, optional
-        Where to keep Gram matrices, so that a search over C computes each once.
+        Where to keep Gram matrices, so that a search over C computes each once. Functions of
+        yours, in Custom families or features, are known by their names: clear it when one changes.
 
     Notes
     -----

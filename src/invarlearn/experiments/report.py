@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 from pathlib import Path
 from statistics import fmean, stdev
+from textwrap import fill
 from typing import Any
 
 from invarlearn.experiments.base import Experiment
@@ -103,7 +104,7 @@ def draw(experiment: Experiment, size: str, rows: list[Row], path: Path) -> None
     for plot, panel in zip(plots, panels, strict=True):
         chosen = [row for row in rows if tuple(row[name] for name in others) == panel]
         _draw_panel(plot, experiment, axes, chosen)
-        plot.set_title(", ".join(map(str, panel)) or experiment.title, fontsize=11)
+        plot.set_title(", ".join(map(str, panel)) or fill(experiment.title, 45), fontsize=11)
     plots[0].set_ylabel(f"{experiment.metric} ({experiment.unit})")
     legend: dict[str, Any] = {}
     for plot in plots:
@@ -149,6 +150,9 @@ def _draw_panel(plot: Any, experiment: Experiment, axes: dict[str, list], rows: 
             )
     if logarithmic:
         plot.set_xscale("log")
+    shown = [value for row in rows for value in (row["mean"], row["paper"]) if value is not None]
+    if min(shown) > 0 and max(shown) > 50 * min(shown):
+        plot.set_yscale("log")
     plot.set_xticks(list(place.values()), [str(value) for value in positions])
     plot.minorticks_off()
     plot.set_xlabel(experiment.x.replace("_", " "))

@@ -156,6 +156,10 @@ def test_bad_input_gets_clear_errors(digits):
         OrbitSVC(kernel="cosine").fit(X, y)
     with pytest.raises(ValueError, match="psd='fold' is unknown"):
         OrbitSVC(psd="fold").fit(X, y)
+    with pytest.raises(ValueError, match="out of sight"):
+        OrbitSVC(Translation(28)).fit(X, y)
+    with pytest.raises(TypeError, match="gamma='scale' must be a number"):
+        OrbitSVC(gamma="scale").fit(X, y)
     with pytest.raises(TypeError, match="is not a Family"):
         OrbitSVC("translation").fit(X, y)
     with pytest.raises(ValueError, match="not a square one"):
@@ -276,3 +280,20 @@ def test_few_rows_that_separate_give_no_certainty(digits):
     test = np.isin(digits.y_test, (3, 8))
     found = svc.predict_proba(digits.X_test[test])
     assert log_loss(digits.y_test[test], found) < 0.4
+
+
+@pytest.mark.parametrize(
+    ("machine", "wrong"),
+    [
+        (OrbitSVC, {"C": -1}),
+        (OrbitSVC, {"tol": "small"}),
+        (OrbitSVC, {"class_weight": "even"}),
+        (OrbitSVR, {"epsilon": -1}),
+    ],
+)
+def test_bad_parameters_are_refused_before_anything_is_computed(digits, machine, wrong):
+    def never(rows):
+        raise AssertionError("the family was used")
+
+    with pytest.raises(ValueError, match=f"'{next(iter(wrong))}' parameter"):
+        machine(Custom([never]), **wrong).fit(digits.X_train[:20], digits.y_train[:20])

@@ -7,9 +7,17 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 from sklearn import config_context
+from sklearn.decomposition import PCA, KernelPCA
+from sklearn.exceptions import NotFittedError
+from sklearn.frozen import FrozenEstimator
+from sklearn.gaussian_process import GaussianProcessClassifier, GaussianProcessRegressor
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.model_selection import cross_val_score
 from sklearn.preprocessing import FunctionTransformer
+from sklearn.svm import SVC
 from threadpoolctl import threadpool_info
 
+from invarlearn.features import OrientedGradients
 from invarlearn.kernels import RBF, Linear, LocalPolynomial, OrbitKernel, Polynomial
 from invarlearn.kernels._listed import Listed
 from invarlearn.testing import check_kernel
@@ -182,7 +190,7 @@ def test_features_come_between_transformation_and_kernel():
 
 def test_an_orbit_that_does_not_fit_is_refused():
     with pytest.raises(MemoryError, match="use a smaller family"):
-        OrbitKernel(RBF(), Translation(3000))(np.ones((2, 16)))
+        OrbitKernel(RBF(), Translation(3, step=0.001))(np.ones((2, 16)))
 
 
 @pytest.mark.parametrize(
@@ -315,3 +323,48 @@ def test_functions_that_give_nan_are_named():
     kernel = OrbitKernel(RBF(), Custom([lambda X: X * np.nan]), normalize=True)
     with pytest.raises(ValueError, match=r"transformation 1 \(<lambda>\) gives numbers"):
         kernel(np.ones((2, 9)))
+
+
+def small_images(n=24, seed=0):
+    rng = np.random.RandomState(seed)
+    X = rng.rand(n, 36)
+    return X, X[:, :18].sum(axis=1) > X[:, 18:].sum(axis=1)
+
+
+@pytest.mark.parametrize("pooling", ["max", "mean"])
+def test_learners_of_scikit_learn_take_kernels_as_they_are(pooling):
+    X, y = small_images()
+    rows, other = X[:16], X[16:]
+    kernel = OrbitKernel(RBF(0.3), Translation(1), pooling)
+    gram, cross = kernel(rows), kernel(other, rows)
+    ridge = KernelRidge(kernel=kernel).fit(rows, y[:16]).predict(other)
+    known = KernelRidge(kernel="precomputed").fit(gram, y[:16]).predict(cross)
+    np.testing.assert_allclose(ridge, known, atol=1e-8)
+    process = GaussianProcessRegressor(kernel, alpha=1.0).fit(rows, y[:16])
+    np.testing.assert_allclose(process.predict(other), ridge, atol=1e-8)
+    assert KernelPCA(2, kernel=kernel).fit_transform(X).shape == (24, 2)
+    classifier = GaussianProcessClassifier(kernel).fit(X, y)
+    assert classifier.score(X, y) > 0.6
+
+
+def test_features_survive_cross_validation():
+    X, y = small_images()
+    stateless = OrbitKernel(RBF(), Translation(1), features=OrientedGradients(shape=(6, 6)))
+    scores = cross_val_score(SVC(kernel=stateless), X, y, cv=2, error_score="raise")
+    assert np.isfinite(scores).all()
+    frozen = OrbitKernel(RBF(), Translation(1), features=FrozenEstimator(PCA(3).fit(X)))
+    assert np.isfinite(cross_val_score(SVC(kernel=frozen), X, y, cv=2, error_score="raise")).all()
+    with pytest.raises(NotFittedError, match="FrozenEstimator"):
+        OrbitKernel(RBF(), Translation(1), features=PCA(3))(X)
+
+
+@pytest.mark.filterwarnings("ignore:overflow")
+@pytest.mark.parametrize("base", [Polynomial(60), LocalPolynomial((3,), (2, 60), average=False)])
+def test_values_beyond_the_precision_are_told(base):
+    X = small_images()[0].astype(np.float32)
+    for kernel in (base, OrbitKernel(base, Translation(1))):
+        with pytest.raises(ValueError, match="too large for float32"):
+            kernel(X)
+        assert np.isfinite(kernel(X.astype(float))).all()
+    with pytest.raises(ValueError, match="too large for float32"):
+        OrbitKernel(base, Translation(1)).to_orbits(X, X)

@@ -13,6 +13,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, check_memory, validate_data
 
 from invarlearn.estimators._calibration import check_counts, fitted_steepness, probabilities
+from invarlearn.estimators._fingerprint import fingerprint
 from invarlearn.estimators._svm import class_decisions
 from invarlearn.estimators._targets import check_family, check_training, two_classes_of
 from invarlearn.kernels import RBF, Kernel, Linear, OrbitKernel, Polynomial
@@ -36,7 +37,11 @@ class OrbitMachine(BaseEstimator):
             self.sharpness,
             None if self.features is None else clone(self.features).fit(X, y),
         )
-        gram = check_memory(self.memory).cache(gram_of)(self.kernel_, X)
+        if self.memory is None:
+            gram = self.kernel_(X)
+        else:
+            kept = check_memory(self.memory).cache(gram_of, ignore=["kernel"])
+            gram = kept(self.kernel_, X, fingerprint(self.kernel_))
         self._spectrum = spectrum_of(gram, self.psd)
         self.smallest_eigenvalue_ = self._spectrum.smallest
         self.negative_share_ = self._spectrum.negative_share
@@ -68,7 +73,7 @@ class OrbitMachine(BaseEstimator):
         if gamma is None:
             variance = float(X.var(dtype=float))
             scale = 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
-            gamma = (3.0 if self.kernel == "rbf" else 1.0) if self.normalize else scale
+            gamma = 1.0 if self.normalize else scale
         if self.kernel == "rbf":
             return RBF(gamma)
         return Polynomial(self.degree, gamma, self.coef0) if self.kernel == "poly" else Linear()
@@ -92,8 +97,8 @@ class OrbitSVC(ClassifierMixin, OrbitMachine):
         What to do about negative eigenvalues of the Gram matrix, which best-fit kernels have: set
         them to zero, change their sign, lift all, warn, or nothing. Test rows are treated alike.
     gamma : float, optional
-        Of "rbf" and "poly". None: 3 for "rbf" on normalised rows and 1 for "poly" on them;
-        otherwise one over features times variance, as SVC has it.
+        Of "rbf" and "poly". None: 1 on normalised rows, otherwise one over features times
+        variance, as SVC has it.
     degree : int, default=8
     coef0 : float, default=1.0
     normalize : bool, default=True
@@ -105,7 +110,8 @@ class OrbitSVC(ClassifierMixin, OrbitMachine):
     tol : float, default=1e-3
     memory : str or joblib.Memory, optional
         Where to keep Gram matrices, so that a search over C computes each once. Functions of
-        yours, in Custom families or features, are known by their names: clear it when one changes.
+        yours, in Custom families or features, are known by their code, and by that of your own
+        functions that they call.
 
     Notes
     -----
@@ -194,14 +200,17 @@ class OrbitSVC(ClassifierMixin, OrbitMachine):
         self.__dict__.pop("_steepness", None)
         if self.probability:
             check_counts(y)
-        gram = self._fit_gram(X, y)
-        self.svc_ = SVC(
+        svc = SVC(
             kernel="precomputed",
             C=self.C,
             class_weight=self.class_weight,
             tol=self.tol,
             decision_function_shape="ovo",
-        ).fit(gram, y)
+        )
+        # bad parameters are to be refused before the Gram matrix is computed
+        clone(svc).fit(np.eye(len(self.classes_)), self.classes_)
+        gram = self._fit_gram(X, y)
+        self.svc_ = svc.fit(gram, y)
         if self.probability:
             self._steepness = fitted_steepness(clone(self.svc_), gram, y)
         self._keep(X, self.svc_.support_)
@@ -313,9 +322,9 @@ class OrbitSVR(RegressorMixin, OrbitMachine):
         """
         X, y = validate_data(self, X, y, dtype=[np.float64, np.float32], y_numeric=True)
         check_family(self.family)
-        gram = self._fit_gram(X, y)
         svr = SVR(kernel="precomputed", C=self.C, epsilon=self.epsilon, tol=self.tol)
-        self.svr_ = svr.fit(gram, y)
+        clone(svr).fit(np.eye(2), [0.0, 1.0])
+        self.svr_ = svr.fit(self._fit_gram(X, y), y)
         self._keep(X, self.svr_.support_)
         return self
 
@@ -325,6 +334,6 @@ class OrbitSVR(RegressorMixin, OrbitMachine):
         return self.svr_.predict(rows)
 
 
-def gram_of(kernel: Kernel, X: NDArray) -> NDArray:
-    """Give the Gram matrix; a function of its own, so that joblib.Memory can keep it."""
+def gram_of(kernel: Kernel, X: NDArray, fingerprint: str) -> NDArray:
+    """Give the Gram matrix; joblib.Memory keeps it for these rows and this fingerprint."""
     return kernel(X)

@@ -8,6 +8,7 @@ from invarlearn.experiments.paper_003 import (
     FIGURE_2,
     TABLE_1,
     TABLE_2,
+    TABLE_2_DRAWS,
     TABLE_2_OURS,
 )
 from invarlearn.experiments.report import summarise, write_report
@@ -20,6 +21,8 @@ EXPERIMENTS: dict[str, Experiment] = {
     for experiment in (
         TABLE_1,
         TABLE_2,
+        TABLE_2_DRAWS,
+        TABLE_2_DRAWS,
         TABLE_2_OURS,
         BEST,
         FIGURE_2,

@@ -124,6 +124,26 @@ TABLE_2 = Experiment(
 )
 
 
+# Four rows of Table 2 are more than three points above the paper at 100 labels: is its one draw
+# a poor one? Many draws of those rows tell.
+TABLE_2_DRAWS = Experiment(
+    id="003-table2-draws",
+    paper="Paper 003, Table 2, at 100 labels",
+    title="How much accuracy with 100 labels depends on the draw",
+    varies={"data": ["MNIST"], "method": ["SVM", "TI", "RI, average fit", "TD"], "n_labels": [100]},
+    run=run_authors,
+    x="n_labels",
+    lines="method",
+    seeds={"quick": 5, "full": 50},
+    settings={"quick": {"n_test": 1000}, "full": {"n_test": 5000}},
+    published={
+        ("MNIST", method, 100): _TABLE_2_PAPER["MNIST"][method][0]
+        for method in ("SVM", "TI", "RI, average fit", "TD")
+    },
+    note="Authors' settings. The rows of the paper share one draw of training images.",
+)
+
+
 # Ours: cosines of the best fit in a Gaussian kernel; L is oriented gradients instead of pixels.
 _SHIFTS, _TURNS = Translation(2), Rotation(15, n_steps=5)
 _OURS: dict[str, Family | None] = {
@@ -151,8 +171,8 @@ def tuned(
 
     cosines = gram(Linear()) if pooling == "max" else None
     folds = KFold(5, shuffle=True, random_state=seed)
-    best, chosen = -1.0, (3.0, 10.0)
-    for gamma in (1.5, 3.0, 6.0):
+    best, chosen = -1.0, (1.0, 10.0)
+    for gamma in (0.5, 1.0, 2.0, 4.0):
         values = gram(RBF(gamma)) if cosines is None else np.exp(-2 * gamma * (1 - cosines))
         repaired = spectrum_of(values, "clip").repaired_gram(values)
         for C in (1.0, 10.0):
@@ -186,10 +206,11 @@ TABLE_2_OURS = Experiment(
     lines="method",
     settings={"quick": {"n_test": 1000}, "full": {"n_test": 10000}},
     note=(
-        "L means oriented gradients instead of pixels here. gamma (1.5, 3, 6) and C (1, 10) by "
+        "L means oriented gradients instead of pixels here. gamma (0.5, 1, 2, 4) and C (1, 10) by "
         "five-fold cross-validation within the training rows. TD has all seven tangents, on "
         "smoothed images. " + _DATA_NOTE
     ),
+    revision=2,
 )
 
 
@@ -223,10 +244,11 @@ BEST = Experiment(
     seeds={"quick": 2, "full": 10},
     settings={"quick": {"n_test": 1000}, "full": {"n_test": 10000}},
     note=(
-        "Gaussian kernels of normalised rows; gamma (1.5, 3, 6) and C (1, 10) by five-fold "
+        "Gaussian kernels of normalised rows; gamma (0.5, 1, 2, 4) and C (1, 10) by five-fold "
         "cross-validation within the training rows. Pixels: shifts of up to 2 px, turns of 15 "
         "degrees, slant 0.3. Oriented gradients: 1 px, 15 degrees, slant 0.25, sizes by 1.15."
     ),
+    revision=2,
 )
 
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
+from sklearn.utils.validation import validate_data
 
 from invarlearn.transforms._checks import Shape, check_number
 from invarlearn.transforms._threads import in_threads, slices
@@ -19,8 +19,8 @@ class OrientedGradients(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
 
     The gradient at each pixel is divided by the contrast around it, shared between the two
     orientations nearest to its own, blurred and sampled at every other pixel; the square root of
-    these maps is divided by its norm. Light and dark change places when the orientation turns by
-    half the circle.
+    these maps is divided by its norm. An image and its negative, -X, have the same maps with
+    opposite orientations. Outside the image there is zero: a bright background has an edge there.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ class OrientedGradients(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         self.shape = shape
 
     def fit(self, X: ArrayLike, y: Any = None) -> OrientedGradients:
-        """Learn the shape of a row; nothing else depends on data.
+        """Learn the shape of a row; nothing else depends on data, so transform needs no fit.
 
         Parameters
         ----------
@@ -113,7 +113,8 @@ class OrientedGradients(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         """
         from invarlearn.features._oriented import oriented_gradients
 
-        check_is_fitted(self)
+        if not hasattr(self, "shape_"):
+            return clone(self).fit_transform(X)
         X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
         images = np.ascontiguousarray(X).reshape(-1, *self._images)
         out = np.empty((len(X), *self.shape_), dtype=X.dtype)
@@ -144,6 +145,7 @@ class OrientedGradients(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
+        tags.requires_fit = False
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 

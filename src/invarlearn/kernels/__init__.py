@@ -1,7 +1,7 @@
 """Kernels: similarities of rows, as objects over pure functions."""
 
 from invarlearn.kernels.base import RBF, Kernel, Linear, Polynomial
-from invarlearn.kernels.definiteness import definite_bound, definite_up_to
+from invarlearn.kernels.definiteness import Spectrum, definite_bound, definite_up_to, spectrum_of
 from invarlearn.kernels.local import LocalPolynomial
 from invarlearn.kernels.orbit import OrbitKernel
 
@@ -12,6 +12,8 @@ __all__ = [
     "LocalPolynomial",
     "OrbitKernel",
     "Polynomial",
+    "Spectrum",
     "definite_bound",
     "definite_up_to",
+    "spectrum_of",
 ]

@@ -7,12 +7,13 @@ given directions then need nothing but matrix products.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
+from sklearn.gaussian_process import kernels as gaussian_process
 from sklearn.utils import check_array
 
 from invarlearn.transforms._checks import check_number
@@ -20,13 +21,13 @@ from invarlearn.transforms._checks import check_number
 Rows = NDArray[np.floating]
 
 
-class Kernel(BaseEstimator, ABC):
+class Kernel(BaseEstimator, gaussian_process.Kernel):
     """A similarity of rows.
 
     ``kernel(X, Y)`` gives the Gram matrix, (n, m), in the precision of the rows; ``Y=None`` means
-    X. Kernels are scikit-learn objects with parameters, and callables that
-    :class:`~sklearn.svm.SVC` accepts as ``kernel``; elsewhere pass ``kernel="precomputed"`` and
-    the Gram matrix.
+    X. Kernels are scikit-learn objects with parameters, and kernels of scikit-learn: pass them as
+    ``kernel`` to SVC, KernelRidge, KernelPCA or a Gaussian process. None of their parameters is
+    fitted there.
 
     Attributes
     ----------
@@ -35,6 +36,16 @@ class Kernel(BaseEstimator, ABC):
     """
 
     is_definite: bool = True
+
+    # as a kernel of scikit-learn: no number that a Gaussian process may change, and two kernels
+    # are one if they are the same object
+    hyperparameters: Any = ()
+    __eq__ = object.__eq__
+    __hash__ = object.__hash__
+
+    def is_stationary(self) -> bool:
+        """Tell scikit-learn that values depend on more than differences of rows."""
+        return False
 
     @abstractmethod
     def __call__(self, X: ArrayLike, Y: ArrayLike | None = None) -> Rows:
@@ -99,7 +110,7 @@ class DotKernel(ProfileKernel):
 
     def __call__(self, X: ArrayLike, Y: ArrayLike | None = None) -> Rows:
         X, Y = check_pair(X, Y)
-        return self.profile(X @ Y.T, 0)
+        return check_finite(self.profile(X @ Y.T, 0))
 
     def diag(self, X: ArrayLike) -> Rows:
         X, _ = check_pair(X, None)
@@ -194,7 +205,7 @@ class RBF(ProfileKernel):
     def __call__(self, X: ArrayLike, Y: ArrayLike | None = None) -> Rows:
         X, other = check_pair(X, Y)
         values = self.profile(squared_distances(X, other), 0)
-        if Y is None:
+        if X is other:
             np.fill_diagonal(values, 1.0)
         return values
 
@@ -231,9 +242,10 @@ def along(V: Rows, X: Rows, Y: Rows) -> Rows:
 
 def check_pair(X: ArrayLike, Y: ArrayLike | None) -> tuple[Any, Any]:
     """Validate rows on both sides, and bring them to one precision."""
-    X = check_array(X, dtype=[np.float64, np.float32], input_name="X")
-    if Y is None:
-        return X, X
+    rows = check_array(X, dtype=[np.float64, np.float32], input_name="X")
+    if Y is None or Y is X:
+        return rows, rows
+    X = rows
     Y = check_array(Y, dtype=[np.float64, np.float32], input_name="Y")
     if X.shape[1] != Y.shape[1]:
         raise ValueError(f"X has {X.shape[1]} features and Y has {Y.shape[1]}: they must agree")
@@ -247,3 +259,13 @@ def check_directions(V: ArrayLike, X: Rows) -> Any:
     if V.shape != X.shape:
         raise ValueError(f"directions have shape {V.shape}; for these rows it must be {X.shape}")
     return V
+
+
+def check_finite(values: Rows) -> Rows:
+    """Refuse kernel values that left the range of their precision."""
+    if not np.isfinite(values).all():
+        raise ValueError(
+            f"kernel values are too large for {values.dtype}: scale the rows or gamma down, lower "
+            "the degree, or pass float64"
+        )
+    return values

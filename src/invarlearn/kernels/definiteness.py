@@ -40,35 +40,53 @@ class Spectrum:
     repair: NDArray[np.float64] | None = None
     shift: float = 0.0
 
-    def repaired_gram(self, gram: NDArray) -> NDArray[np.float64]:
+    def repaired_gram(self, gram: ArrayLike) -> NDArray[np.float64]:
         """Give the Gram matrix to train on."""
+        gram = np.asarray(gram, dtype=float)
         if self.repair is not None:
             gram = gram @ self.repair
             gram = (gram + gram.T) / 2
         return gram + self.shift * np.eye(len(gram))
 
-    def repaired_rows(self, rows: NDArray) -> NDArray[np.float64]:
+    def repaired_rows(self, rows: ArrayLike) -> NDArray[np.float64]:
         """Give test rows, (m, n), repaired as the Gram matrix was."""
+        rows = np.asarray(rows, dtype=float)
         return rows if self.repair is None else rows @ self.repair
 
 
-def spectrum_of(gram: NDArray, psd: str | None) -> Spectrum:
+def spectrum_of(gram: ArrayLike, psd: str | None = "clip") -> Spectrum:
     """Look at the spectrum of a symmetric Gram matrix and choose its repair.
+
+    What OrbitSVC does with its Gram matrix; for use with other learners.
 
     Parameters
     ----------
-    gram : array of shape (n, n)
-    psd : {"clip", "flip", "shift", "warn", None}
+    gram : array-like of shape (n, n)
+    psd : {"clip", "flip", "shift", "warn", None}, default="clip"
         Negative eigenvalues are set to zero, change their sign, are lifted by a constant on the
         diagonal, are told of, or are left.
 
     Returns
     -------
     Spectrum
+
+    Examples
+    --------
+    >>> spectrum = spectrum_of([[0.0, 1.0], [1.0, 0.0]])
+    >>> spectrum.smallest, spectrum.negative_share
+    (-1.0, 0.5)
+    >>> spectrum.repaired_gram([[0.0, 1.0], [1.0, 0.0]]).round(6)
+    array([[0.5, 0.5],
+           [0.5, 0.5]])
+    >>> spectrum.repaired_rows([[1.0, 0.0]]).round(6)
+    array([[0.5, 0.5]])
     """
     if psd not in REPAIRS:
         raise ValueError(f"psd={psd!r} is unknown: choose one of {REPAIRS}")
-    values, vectors = np.linalg.eigh(np.asarray(gram, dtype=float))
+    gram = check_array(gram, dtype=float, input_name="gram")
+    if gram.shape[0] != gram.shape[1] or not np.allclose(gram, gram.T, atol=1e-5 * abs(gram).max()):
+        raise ValueError(f"gram, of shape {gram.shape}, must be square and symmetric")
+    values, vectors = np.linalg.eigh(gram)
     sizes = np.abs(values)
     facts: dict[str, Any] = {
         "smallest": float(values[0]),

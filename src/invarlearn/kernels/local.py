@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from invarlearn.kernels._windows import SquaredWindows
-from invarlearn.kernels.base import Kernel, Rows, check_pair
+from invarlearn.kernels.base import Kernel, Rows, check_finite, check_pair
 from invarlearn.transforms._checks import Shape, as_tuple, check_number
 from invarlearn.transforms._threads import in_threads, slices
 from invarlearn.transforms.grid import image_grid
@@ -70,16 +70,16 @@ class LocalPolynomial(Kernel):
         self.shape = shape
 
     def __call__(self, X: ArrayLike, Y: ArrayLike | None = None) -> Rows:
-        same = Y is None
         X, Y = check_pair(X, Y)
+        same = X is Y
         grid = self._grid(X.shape[1])
         images, others = (np.ascontiguousarray(Z).reshape(-1, *grid) for Z in (X, Y))
         if self._is_squared(grid):
             terms = SquaredWindows(self, grid)
             if terms.n_channels < MANY_CHANNELS:
                 values = terms.finish(_inner_products(terms, images, others))
-                return (values + values.T) / 2 if same else values
-        return self._by_box_filters(images, others, same)
+                return check_finite((values + values.T) / 2 if same else values)
+        return check_finite(self._by_box_filters(images, others, same))
 
     def _by_box_filters(self, images: Rows, others: Rows, same: bool) -> Rows:
         from invarlearn.kernels._local import local_gram
@@ -129,8 +129,10 @@ class LocalPolynomial(Kernel):
             raise ValueError(
                 f"padding={self.padding!r} is unknown: choose one of {', '.join(_PADDINGS)}"
             )
-        widths = [int(check_number(w, "widths", low=1, whole=True)) for w in self.widths]
-        degrees = [int(check_number(d, "degrees", low=1, whole=True)) for d in self.degrees]
+        widths, degrees = (
+            [int(check_number(value, name, low=1, whole=True)) for value in as_list(given, name)]
+            for given, name in ((self.widths, "widths"), (self.degrees, "degrees"))
+        )
         if not widths or len(degrees) != len(widths) + 1:
             raise ValueError(
                 f"widths={self.widths!r} and degrees={self.degrees!r}: there must be one degree "
@@ -148,6 +150,13 @@ class LocalPolynomial(Kernel):
                 f"widths={self.widths!r} do not fit in images of {grid[0]} x {grid[1]} pixels"
             )
         return windows, np.array(degrees)
+
+
+def as_list(given: Sequence[int], name: str) -> list[int]:
+    """Take a sequence of numbers apart; one number gets the advice to make a sequence of it."""
+    if np.ndim(given) != 1 or isinstance(given, str):
+        raise ValueError(f"{name}={given!r} must be a sequence of numbers, one for each layer")
+    return list(given)
 
 
 def _inner_products(terms: SquaredWindows, images: Rows, others: Rows) -> Rows:

@@ -13,9 +13,10 @@ from joblib import Parallel, delayed, effective_n_jobs
 from numpy.typing import ArrayLike
 from scipy.sparse import issparse
 from sklearn import get_config
+from sklearn.exceptions import NotFittedError
 
 from invarlearn.kernels._listed import BLOCK_BYTES, Listed
-from invarlearn.kernels.base import RBF, DotKernel, Kernel, Linear, Rows, check_pair
+from invarlearn.kernels.base import RBF, DotKernel, Kernel, Linear, Rows, check_finite, check_pair
 from invarlearn.kernels.spectral import Spectral, spectral_engine
 from invarlearn.transforms import Family, Identity
 from invarlearn.transforms._checks import check_memory, check_number
@@ -88,8 +89,8 @@ class OrbitKernel(Kernel):
 
     def __call__(self, X: ArrayLike, Y: ArrayLike | None = None) -> Rows:
         self._check_parameters()
-        same = Y is None
         X, Y = check_pair(X, Y)
+        same = X is Y
         if self._one_side_is_enough(X.shape[1]):
             values = self._pooled(X, Y)
         elif self.pooling == "mean":
@@ -97,6 +98,7 @@ class OrbitKernel(Kernel):
         else:
             there = self._pooled(X, Y)
             values = (there + (there.T if same else self._pooled(Y, X).T)) / 2
+        check_finite(values)
         # rounding alone is left to break the symmetry of a Gram matrix
         return (values + values.T) / 2 if same else values
 
@@ -117,7 +119,7 @@ class OrbitKernel(Kernel):
         """
         self._check_parameters()
         X, Y = check_pair(X, Y)
-        return self._to_orbits(X, Y)
+        return check_finite(self._to_orbits(X, Y))
 
     def _to_orbits(self, X: Rows, Y: Rows, kept: Kept | None = None) -> Rows:
         if self.pooling == "mean" and not self._one_side_is_enough(X.shape[1]):
@@ -204,7 +206,14 @@ class OrbitKernel(Kernel):
         """Give the features of rows, as an array that may be changed; X itself only if not."""
         if self.features is None:
             return X.copy() if copied else X
-        found = self.features.transform(X)
+        try:
+            found = self.features.transform(X)
+        except NotFittedError as error:
+            raise NotFittedError(
+                f"features={self.features!r} of the kernel is not fitted: fit it first, or let "
+                "OrbitSVC fit it; sklearn.frozen.FrozenEstimator(features) stays fitted where "
+                "scikit-learn clones kernels"
+            ) from error
         if issparse(found):
             raise TypeError(f"features={self.features!r} gives a sparse matrix: it must be dense")
         return np.array(found, dtype=X.dtype, order="C")
@@ -289,7 +298,8 @@ class Orbits:
 
     def __call__(self, X: Rows) -> Rows:
         """Give the similarity of rows to these orbits, in the precision of Y."""
-        return self.kernel._to_orbits(X.astype(self.Y.dtype, copy=False), self.Y, self._kept)
+        X = X.astype(self.Y.dtype, copy=False)
+        return check_finite(self.kernel._to_orbits(X, self.Y, self._kept))
 
     def __getstate__(self) -> dict[str, Any]:
         return {"kernel": self.kernel, "Y": self.Y}

@@ -75,6 +75,11 @@ class Translation(AffineFamily):
         if self.radius is None:
             raise ValueError("radius=None, all shifts, needs wrap=True")
         count = check_radius(self.radius, self.step)
+        if side is not None and 1 < side <= count * self.step:
+            raise ValueError(
+                f"radius={self.radius!r} moves all of an image of {side} pixels out of sight: "
+                f"choose a radius below {side}"
+            )
         return np.zeros(1) if side == 1 else steps(count * self.step, 2 * count + 1, "radius")
 
     def _coordinates(self, grid: Grid | None) -> NDArray[np.float64]:

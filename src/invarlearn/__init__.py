@@ -11,18 +11,32 @@ __version__ = "0.1.0"
 
 # Public estimator -> the module that has it.
 _ESTIMATORS = {
+    "InvariantFeatures": "invarlearn.features.invariant",
     "OrbitSVC": "invarlearn.estimators.orbit",
     "OrbitSVR": "invarlearn.estimators.orbit",
+    "RLSClassifier": "invarlearn.estimators.rls",
+    "RLSRegressor": "invarlearn.estimators.rls",
     "TangentDistanceClassifier": "invarlearn.estimators.tangent_distance",
     "VirtualSVC": "invarlearn.estimators.virtual",
 }
 
 if TYPE_CHECKING:
     from invarlearn.estimators.orbit import OrbitSVC, OrbitSVR
+    from invarlearn.estimators.rls import RLSClassifier, RLSRegressor
     from invarlearn.estimators.tangent_distance import TangentDistanceClassifier
     from invarlearn.estimators.virtual import VirtualSVC
+    from invarlearn.features.invariant import InvariantFeatures
 
-__all__ = ["OrbitSVC", "OrbitSVR", "TangentDistanceClassifier", "VirtualSVC", "__version__"]
+__all__ = [
+    "InvariantFeatures",
+    "OrbitSVC",
+    "OrbitSVR",
+    "RLSClassifier",
+    "RLSRegressor",
+    "TangentDistanceClassifier",
+    "VirtualSVC",
+    "__version__",
+]
 
 
 def __getattr__(name: str) -> Any:

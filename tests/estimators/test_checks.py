@@ -2,9 +2,26 @@
 
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from invarlearn import OrbitSVC, OrbitSVR, TangentDistanceClassifier, VirtualSVC
+from invarlearn import (
+    InvariantFeatures,
+    OrbitSVC,
+    OrbitSVR,
+    RLSClassifier,
+    RLSRegressor,
+    TangentDistanceClassifier,
+    VirtualSVC,
+)
 from invarlearn.features import OrientedGradients
 from invarlearn.transforms import CyclicShift
+
+
+def expected_failures(estimator):
+    """Name the checks that an estimator cannot pass, with the reason."""
+    if isinstance(estimator, (RLSClassifier, RLSRegressor)) and estimator.lam is None:
+        reason = "a row of weight two is left out as a whole, of two equal rows one at a time"
+        names = ("dense", "sparse")
+        return {f"check_sample_weight_equivalence_on_{name}_data": reason for name in names}
+    return {}
 
 
 @parametrize_with_checks(
@@ -20,9 +37,17 @@ from invarlearn.transforms import CyclicShift
         OrbitSVR(normalize=False),
         OrbitSVR(CyclicShift(step=2), normalize=False, psd="flip"),
         OrientedGradients(shape=(1, -1)),
+        InvariantFeatures(n_templates=10, n_bins=5),
+        InvariantFeatures(CyclicShift(step=2), n_templates=10, thresholds="uniform"),
+        InvariantFeatures(n_templates=10, pooling="max", dtype="float64"),
+        RLSClassifier(),
+        RLSClassifier(lam=0.1),
+        RLSRegressor(),
+        RLSRegressor(lam=0.1),
         TangentDistanceClassifier(CyclicShift()),
         TangentDistanceClassifier(CyclicShift(), sides=1, n_neighbors=3),
-    ]
+    ],
+    expected_failed_checks=expected_failures,
 )
 def test_scikit_learn_compatible(estimator, check):
     check(estimator)

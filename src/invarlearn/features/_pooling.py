@@ -1,0 +1,72 @@
+"""Pooling of projections over an orbit, compiled.
+
+Each function takes projections, (n, m * k), the k of a template side by side, and fills
+``out``, (n, m, width).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+_FAST = {"nnan", "nsz", "reassoc", "contract"}
+
+
+@njit(cache=True, nogil=True, fastmath=_FAST)
+def pool_cdf(fits, k, thresholds, out):  # type: ignore[no-untyped-def]
+    """Give the share of projections up to each threshold of the template."""
+    one, zero = fits.dtype.type(1), fits.dtype.type(0)
+    for i in range(out.shape[0]):
+        for j in range(out.shape[1]):
+            some = fits[i, j * k : (j + 1) * k]
+            for b in range(out.shape[2]):
+                threshold = thresholds[j, b]
+                count = zero
+                for t in range(k):
+                    count += one if some[t] <= threshold else zero
+                out[i, j, b] = count / k
+
+
+@njit(cache=True, nogil=True)
+def pool_histogram(fits, k, thresholds, out):  # type: ignore[no-untyped-def]
+    """Give the share of projections between neighbouring thresholds, and beyond both ends."""
+    pool_cdf(fits, k, thresholds, out[:, :, :-1])
+    for i in range(out.shape[0]):
+        for j in range(out.shape[1]):
+            below = fits.dtype.type(0)
+            for b in range(out.shape[2] - 1):
+                share = out[i, j, b]
+                out[i, j, b] = share - below
+                below = share
+            out[i, j, -1] = 1 - below
+
+
+@njit(cache=True, nogil=True, fastmath=_FAST)
+def pool_max(fits, k, thresholds, out):  # type: ignore[no-untyped-def]
+    """Give the largest projection."""
+    for i in range(out.shape[0]):
+        for j in range(out.shape[1]):
+            some = fits[i, j * k : (j + 1) * k]
+            best = some[0]
+            for t in range(1, k):
+                best = max(best, some[t])
+            out[i, j, 0] = best
+
+
+@njit(cache=True, nogil=True, fastmath=_FAST)
+def pool_moments(fits, k, thresholds, out):  # type: ignore[no-untyped-def]
+    """Give the mean, and roots of the central moments from the second on, with their sign."""
+    for i in range(out.shape[0]):
+        for j in range(out.shape[1]):
+            some = fits[i, j * k : (j + 1) * k]
+            mean = 0.0
+            for t in range(k):
+                mean += some[t]
+            mean /= k
+            out[i, j, 0] = mean
+            for b in range(1, out.shape[2]):
+                moment = 0.0
+                for t in range(k):
+                    moment += (some[t] - mean) ** (b + 1)
+                moment /= k
+                out[i, j, b] = np.sign(moment) * abs(moment) ** (1 / (b + 1))

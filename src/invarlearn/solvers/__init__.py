@@ -1,0 +1,1 @@
+"""Solvers: numbers in, numbers out; estimators put them to use."""

@@ -1,0 +1,253 @@
+"""Regularised least squares, with the regularisation chosen by exact leave-one-out errors.
+
+The weights beta and the intercept b minimise
+
+    sum_i w_i |y_i - beta' x_i - b|^2 / sum_i w_i + lam |beta|^2.
+
+One eigendecomposition, of the features' scatter matrix or of the Gram matrix, serves every lam:
+its solution, its predictions and the leverage of every row, from which the error at a row that is
+left out follows without solving again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import LinAlgError, eigh, solve
+from scipy.linalg.blas import get_blas_funcs
+from scipy.sparse import diags_array, issparse
+
+from invarlearn.transforms._threads import slices
+
+Matrix = NDArray[np.float64]
+
+# Rows are added to the scatter matrix in blocks of this many, each in its own precision.
+ROWS = 4096
+
+# lam runs from 1e-7 to 10 times the largest eigenvalue, three to a decade.
+N_LAMS = 25
+
+
+def path_of(largest: float) -> Matrix:
+    """Give the lams to try, the largest first, for a scatter matrix with this eigenvalue."""
+    scale = largest if largest > 0 else 1.0
+    return scale * np.logspace(1, -7, N_LAMS)
+
+
+@dataclass
+class Held:
+    """Some of the rows, a uniform sample: those with the smallest of random keys."""
+
+    size: int
+    X: Any = None
+    Y: Any = None
+    weights: Any = None
+    keys: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
+
+    def merge(self, other: Held) -> Held:
+        """Give the sample of both sets of rows."""
+        if self.X is None or other.X is None:
+            return other if self.X is None else self
+        keys = np.concatenate([self.keys, other.keys])
+        kept = np.sort(np.argsort(keys, kind="stable")[: self.size])
+        X, Y, weights = (
+            np.concatenate([a, b])[kept]
+            for a, b in ((self.X, other.X), (self.Y, other.Y), (self.weights, other.weights))
+        )
+        return Held(self.size, X, Y, weights, keys[kept])
+
+
+@dataclass
+class NormalEquations:
+    """All that least squares needs to know of rows, in memory that does not grow with them.
+
+    Parameters
+    ----------
+    origin : array of shape (d,)
+        Rows are measured from here, near their mean, so that single precision is enough.
+    n_targets : int
+    held : Held
+        A sample of the rows, on which lam is chosen.
+    """
+
+    origin: NDArray
+    n_targets: int
+    held: Held
+    gram: Any = None
+    cross: Any = None
+    sum_x: Any = None
+    sum_y: Any = None
+    weight: float = 0.0
+    n_rows: int = 0
+
+    def __post_init__(self) -> None:
+        if self.gram is None:
+            d = len(self.origin)
+            self.gram, self.cross = np.zeros((d, d)), np.zeros((d, self.n_targets))
+            self.sum_x, self.sum_y = np.zeros(d), np.zeros(self.n_targets)
+
+    def add(
+        self, X: Any, Y: Matrix, weights: Matrix, rng: np.random.RandomState
+    ) -> NormalEquations:
+        """Add rows, dense or sparse, and give itself."""
+        for some in slices(X.shape[0], ROWS):
+            self._add(X[some], Y[some], weights[some])
+        if self.held.size:
+            keys = rng.uniform(size=X.shape[0])
+            first = np.sort(np.argsort(keys, kind="stable")[: self.held.size])
+            rows = X[first].toarray() if issparse(X) else np.array(X[first])
+            sample = Held(self.held.size, rows, Y[first], weights[first], keys[first])
+            self.held = self.held.merge(sample)
+        return self
+
+    def _add(self, X: Any, Y: Matrix, weights: Matrix) -> None:
+        if issparse(X):
+            weighted = diags_array(weights) @ X
+            self.gram += (X.T @ weighted).toarray()
+        else:
+            X = X - self.origin.astype(X.dtype)
+            roots = np.sqrt(weights).astype(X.dtype)
+            self.gram += scatter(X * roots[:, None])
+            weighted = X * weights[:, None].astype(X.dtype)
+        self.cross += weighted.T @ Y
+        self.sum_x += np.asarray(weighted.sum(axis=0, dtype=float)).ravel()
+        self.sum_y += weights @ Y
+        self.weight += float(weights.sum())
+        self.n_rows += X.shape[0]
+
+    def merge(self, other: NormalEquations) -> NormalEquations:
+        """Add what is known of other rows, measured from the same origin, and give itself."""
+        self.gram += other.gram
+        self.cross += other.cross
+        self.sum_x += other.sum_x
+        self.sum_y += other.sum_y
+        self.weight += other.weight
+        self.n_rows += other.n_rows
+        self.held = self.held.merge(other.held)
+        return self
+
+    def centred(self) -> tuple[Matrix, Matrix, Matrix, Matrix]:
+        """Give the covariances of features, and with targets, and the means of both."""
+        mean, target = self.sum_x / self.weight, self.sum_y / self.weight
+        gram = self.gram / self.weight - np.outer(mean, mean)
+        cross = self.cross / self.weight - np.outer(mean, target)
+        return gram, cross, mean + self.origin, target
+
+    def coefficients(self, lam: float) -> tuple[Matrix, Matrix]:
+        """Give the weights, (d, targets), and the intercept for one lam."""
+        gram, cross, mean, target = self.centred()
+        gram[np.diag_indices(len(gram))] += lam
+        try:
+            beta = solve(gram, cross, assume_a="pos", overwrite_a=True, check_finite=False)
+        except LinAlgError:
+            # rounding has made it indefinite
+            return self.path().coefficients(lam)
+        return beta, target - mean @ beta
+
+    def path(self) -> PrimalPath:
+        """Factor the centred scatter matrix, for any lam."""
+        gram, cross, mean, target = self.centred()
+        values, vectors = eigh(gram, driver="evd", overwrite_a=True, check_finite=False)
+        return PrimalPath(values.clip(0), vectors, vectors.T @ cross, mean, target, self.weight)
+
+
+def scatter(X: NDArray) -> NDArray:
+    """Give X'X; BLAS computes one triangle of it."""
+    X = np.ascontiguousarray(X)
+    upper = get_blas_funcs("syrk", (X,))(1.0, X.T)
+    return np.triu(upper) + np.triu(upper, 1).T
+
+
+@dataclass
+class PrimalPath:
+    """Solutions for every lam from the eigenvectors of the scatter matrix of the features."""
+
+    values: Matrix
+    vectors: Matrix
+    cross: Matrix
+    mean: Matrix
+    target: Matrix
+    weight: float
+
+    @property
+    def largest(self) -> float:
+        return float(self.values[-1])
+
+    def coefficients(self, lam: float) -> tuple[Matrix, Matrix]:
+        """Give the weights, (d, targets), and the intercept."""
+        beta = self.vectors @ (self.cross / (self.values + lam)[:, None])
+        return beta, self.target - self.mean @ beta
+
+    def left_out(self, X: Any, Y: Matrix, weights: Matrix, lams: Matrix) -> Matrix:
+        """Give what is predicted at rows by all the others: (lams, n, targets)."""
+        out = np.empty((len(lams), *Y.shape))
+        filters = 1 / (self.values[:, None] + lams)
+        solutions = np.einsum("dl,dt->dlt", filters, self.cross).reshape(len(self.values), -1)
+        for some in slices(X.shape[0], 1024):
+            along = X[some] @ self.vectors - self.mean @ self.vectors
+            shares = weights[some] / self.weight
+            leverage = shares[:, None] * (1 + along**2 @ filters)
+            fitted = (along @ solutions).reshape(len(along), len(lams), -1) + self.target
+            residuals = (Y[some, None] - fitted) / free(1 - leverage)[..., None]
+            out[:, some] = (Y[some, None] - residuals).transpose(1, 0, 2)
+        return out
+
+
+@dataclass
+class DualPath:
+    """Solutions for every lam from the eigenvectors of the Gram matrix of the rows."""
+
+    values: Matrix
+    vectors: Matrix
+    along: Matrix
+    gram: Matrix
+    Y: Matrix
+    weights: Matrix
+
+    @classmethod
+    def of(cls, gram: Matrix, Y: Matrix, weights: Matrix) -> DualPath:
+        """Factor the centred Gram matrix of weighted rows."""
+        gram, roots = np.asarray(gram, dtype=float), np.sqrt(weights)
+        unit = roots / np.linalg.norm(roots)
+        weighted = gram * np.outer(roots, roots)
+        rest = weighted - np.outer(unit, unit @ weighted)
+        rest -= np.outer(rest @ unit, unit)
+        rest = (rest + rest.T) / (2 * weights.sum())
+        values, vectors = eigh(rest, driver="evd", overwrite_a=True, check_finite=False)
+        targets = Y * roots[:, None]
+        targets = targets - np.outer(unit, unit @ targets)
+        return cls(values.clip(0), vectors, vectors.T @ targets, gram, Y, weights)
+
+    @property
+    def largest(self) -> float:
+        return float(self.values[-1])
+
+    def coefficients(self, lam: float) -> tuple[Matrix, Matrix]:
+        """Give the coefficients of the rows, (n, targets), and the intercept."""
+        total = self.weights.sum()
+        scaled = self.vectors @ (self.along / (self.values + lam)[:, None]) / total
+        alpha = np.sqrt(self.weights)[:, None] * scaled
+        return alpha, self.weights @ (self.Y - self.gram @ alpha) / total
+
+    def left_out(self, lams: Matrix) -> Matrix:
+        """Give what is predicted at each row by all the others: (lams, n, targets)."""
+        roots = np.sqrt(self.weights)
+        unit = roots / np.linalg.norm(roots)
+        present = roots > 0
+        out = np.empty((len(lams), *self.Y.shape))
+        squared = self.vectors**2
+        for i, lam in enumerate(lams):
+            shrunk = lam / (self.values + lam)
+            residuals = self.vectors @ (shrunk[:, None] * self.along)
+            residuals /= free(squared @ shrunk - unit**2)[:, None]
+            residuals[present] /= roots[present, None]
+            out[i] = self.Y - residuals
+        return out
+
+
+def free(share: Matrix) -> Matrix:
+    """Keep the share of a row that its own prediction leaves open away from zero."""
+    return np.maximum(share, 1e-10)

@@ -16,8 +16,16 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
+from invarlearn._dask import as_rows, blocks_of, is_dask, reduced
 from invarlearn.estimators._targets import two_classes_of
-from invarlearn.solvers.rls import DualPath, Held, NormalEquations, path_of
+from invarlearn.solvers.rls import (
+    DualPath,
+    Held,
+    NormalEquations,
+    path_of,
+    row_keys,
+    smallest,
+)
 from invarlearn.transforms._checks import check_generator, check_number
 
 
@@ -26,12 +34,15 @@ class LeastSquares(BaseEstimator):
 
     def _fit_rows(self, X: Any, Y: NDArray, weights: NDArray) -> None:
         """Solve in the features or in the rows, whichever are fewer; kernels in the rows."""
-        self.__dict__.pop("_equations", None)
+        self._forget()
         n, d = X.shape
         if self.kernel is not None or n < d:
             gram = self._gram(X)
             path = DualPath.of(gram, Y, weights)
-            self._choose(path.largest, lambda lams: (path.left_out(lams), Y, weights))
+            held = smallest(row_keys(self._seed(), 0, n), self._n_held())
+            self._choose(
+                path.largest, lambda lams: (path.left_out(lams)[:, held], Y[held], weights[held])
+            )
             alpha, intercept = path.coefficients(self.lam_)
             if self.kernel is None:
                 self._set(np.asarray(X.T @ alpha), intercept)
@@ -39,21 +50,63 @@ class LeastSquares(BaseEstimator):
                 self.dual_coef_, self.intercept_ = alpha, intercept
                 self.X_fit_ = None if self.kernel == "precomputed" else X
             return
-        equations = self._empty(X, Y.shape[1], held=0)
-        equations.add(X, Y, weights, check_generator(self.random_state))
+        equations = NormalEquations(
+            origin_of(X), Y.shape[1], Held(self._n_held()), self._seed()
+        ).add(X, Y, weights)
+        self._set_from(equations)
+
+    def _set_from(self, equations: NormalEquations) -> None:
+        """Choose lam and solve."""
         if self.lam is not None:
             self._choose(0.0, None)
             self._set(*equations.coefficients(self.lam_))
             return
-        path = equations.path()
-        self._choose(path.largest, lambda lams: (path.left_out(X, Y, weights, lams), Y, weights))
+        path, held = equations.path(), equations.held
+        rows = (held.X, held.Y, held.weights)
+        self._choose(path.largest, lambda lams: (path.left_out(*rows, lams), *rows[1:]))
         self._set(*path.coefficients(self.lam_))
 
-    def _empty(self, X: Any, n_targets: int, held: int) -> NormalEquations:
-        """Give equations without rows, measured from near the mean of these."""
-        sparse = not isinstance(X, np.ndarray)
-        origin = np.zeros(X.shape[1]) if sparse else X[:1024].mean(axis=0, dtype=float)
-        return NormalEquations(origin, n_targets, Held(held))
+    def _seed(self) -> int:
+        return int(check_generator(self.random_state).randint(2**31 - 1))
+
+    def _n_held(self) -> int:
+        return int(check_number(self.n_held, "n_held", low=1, whole=True))
+
+    def _start_blocks(self, X: Any, sample_weight: Any) -> None:
+        """Check what is the same for all blocks of a Dask array."""
+        if sample_weight is not None:
+            raise ValueError("sample_weight is not supported for Dask arrays: leave it out")
+        self._forget()
+        first = np.asarray(as_rows(X).blocks[0].compute())
+        first = validate_data(self, first, dtype=[np.float64, np.float32])
+        self._origin = origin_of(first)
+
+    def _add_blocks(self, X: Any, y: Any, n_targets: int) -> None:
+        """Sum over blocks on the cluster, and solve here."""
+        from dask.delayed import delayed
+
+        blocks, lengths = blocks_of(as_rows(X), y)
+        shared = delayed(self, pure=True)
+        places = np.concatenate([[0], np.cumsum(lengths)[:-1]])
+        parts = [
+            delayed(_block_equations)(shared, rows, labels, n_targets, int(place))
+            for (rows, labels), place in zip(blocks, places, strict=True)
+        ]
+        self._set_from(reduced(parts, _merged))
+
+    def _block(self, X: Any, y: Any, n_targets: int, place: int) -> NormalEquations:
+        """Give the sums over one block of a Dask array."""
+        X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
+        equations = NormalEquations(
+            self._origin, n_targets, Held(self._n_held()), self._seed(), place
+        )
+        weights = self._class_weights(y)
+        return equations.add(X, self._targets(y), weights)
+
+    def _forget(self) -> None:
+        """Drop what earlier fits left."""
+        for name in ("_equations", "_stale", "_beta", "_intercept"):
+            self.__dict__.pop(name, None)
 
     def _add_rows(self, X: Any, Y: NDArray, weights: NDArray) -> None:
         """Add rows to those of earlier calls; the solution is worked out when it is asked for."""
@@ -63,30 +116,17 @@ class LeastSquares(BaseEstimator):
                     "partial_fit starts anew: the rows of the earlier fit are not among its rows",
                     stacklevel=3,
                 )
-            self._rng = check_generator(self.random_state)
-            self._equations = self._empty(X, Y.shape[1], held=int(self.n_held))
-        self._equations.add(X, Y, weights, self._rng)
+            held = Held(self._n_held())
+            self._equations = NormalEquations(origin_of(X), Y.shape[1], held, self._seed())
+        self._equations.add(X, Y, weights)
         self._stale = True
 
     def _solve(self) -> None:
         """Work out the solution for all rows so far, if it is not known yet."""
         check_is_fitted(self)
-        if not self.__dict__.get("_stale", False):
-            return
-        equations = self._equations
-        if self.lam is not None:
-            self._choose(0.0, None)
-            self._set(*equations.coefficients(self.lam_))
-        else:
-            path, held = equations.path(), equations.held
-            self._choose(
-                path.largest,
-                lambda lams: (
-                    path.left_out(held.X, held.Y, held.weights, lams), held.Y, held.weights
-                ),
-            )  # fmt: skip
-            self._set(*path.coefficients(self.lam_))
-        self._stale = False
+        if self.__dict__.get("_stale", False):
+            self._set_from(self._equations)
+            self._stale = False
 
     def _choose(self, largest: float, left_out: Any) -> None:
         """Take the lam that was given, or the one with the smallest leave-one-out error."""
@@ -165,9 +205,10 @@ class RLSClassifier(ClassifierMixin, LeastSquares):
     class_weight : dict or "balanced", optional
     criterion : {"accuracy", "squared"}, default="squared"
         Which leave-one-out error chooses lam.
-    n_held : int, default=2000
-        ``partial_fit`` keeps a random sample of so many rows, to choose lam by leaving each out.
-    random_state : int, RandomState or None
+    n_held : int, default=5000
+        lam is chosen by leaving out each of so many rows, a random sample if there are more;
+        ``partial_fit`` keeps these rows.
+    random_state : int, RandomState or None, default=0
         Of that sample.
 
     Attributes
@@ -202,8 +243,8 @@ class RLSClassifier(ClassifierMixin, LeastSquares):
         kernel: Any = None,
         class_weight: Any = None,
         criterion: str = "squared",
-        n_held: int = 2000,
-        random_state: Any = None,
+        n_held: int = 5000,
+        random_state: Any = 0,
     ):
         self.lam = lam
         self.kernel = kernel
@@ -221,14 +262,27 @@ class RLSClassifier(ClassifierMixin, LeastSquares):
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
+            Both may be Dask arrays (X also a dataframe), cut into the same blocks: sums over blocks
+            are then merged in a tree on the cluster.
         sample_weight : array-like of shape (n_samples,), optional
         """
         self._check_parameters()
+        if is_dask(X):
+            return self._fit_dask(X, y, sample_weight)
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32])
         check_classification_targets(y)
         self.classes_ = two_classes_of(y)
         weights = self._check_weights(sample_weight, X) * self._class_weights(y)
         self._fit_rows(X, self._targets(y), weights)
+        return self
+
+    def _fit_dask(self, X: Any, y: Any, sample_weight: Any) -> RLSClassifier:
+        self._check_streams()
+        import dask.array as da
+
+        self._start_blocks(X, sample_weight)
+        self.classes_ = two_classes_of(da.unique(as_labels(y)).compute())
+        self._add_blocks(X, as_labels(y), 1 if len(self.classes_) == 2 else len(self.classes_))
         return self
 
     def partial_fit(
@@ -347,8 +401,8 @@ class RLSRegressor(MultiOutputMixin, RegressorMixin, LeastSquares):
         self,
         lam: float | None = None,
         kernel: Any = None,
-        n_held: int = 2000,
-        random_state: Any = None,
+        n_held: int = 5000,
+        random_state: Any = 0,
     ):
         self.lam = lam
         self.kernel = kernel
@@ -364,8 +418,17 @@ class RLSRegressor(MultiOutputMixin, RegressorMixin, LeastSquares):
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
         y : array-like of shape (n_samples,) or (n_samples, n_targets)
+            Both may be Dask arrays (X also a dataframe), cut into the same blocks.
         sample_weight : array-like of shape (n_samples,), optional
         """
+        if is_dask(X):
+            if self.kernel is not None:
+                raise ValueError("kernel must be None for Dask arrays: it needs all rows at once")
+            self._start_blocks(X, sample_weight)
+            y = as_labels(y)
+            self._flat = y.ndim == 1
+            self._add_blocks(X, y, 1 if self._flat else y.shape[1])
+            return self
         X, Y = self._checked(X, y, reset=True)
         self._fit_rows(X, Y, self._check_weights(sample_weight, X))
         return self
@@ -422,8 +485,40 @@ class RLSRegressor(MultiOutputMixin, RegressorMixin, LeastSquares):
         self._flat = y.ndim == 1
         return X, y.reshape(len(y), -1).astype(float)
 
+    def _targets(self, y: NDArray) -> NDArray[np.float64]:
+        return np.asarray(y, dtype=float).reshape(len(y), -1)
+
+    def _class_weights(self, y: NDArray) -> NDArray[np.float64]:
+        return np.ones(len(y))
+
     def _error(self, predicted: NDArray, Y: NDArray, weights: NDArray) -> float:
         return float(weights @ ((predicted - Y) ** 2).mean(axis=1) / weights.sum())
+
+
+def as_labels(y: Any) -> Any:
+    """Give labels or targets as a Dask array."""
+    if not is_dask(y):
+        raise TypeError("X is a Dask collection and y is not: pass a Dask array or series")
+    return as_rows(y)
+
+
+def _block_equations(machine: Any, X: Any, y: Any, n_targets: int, place: int) -> NormalEquations:
+    return machine._block(np.asarray(X), np.asarray(y), n_targets, place)
+
+
+def _merged(parts: list[NormalEquations]) -> NormalEquations:
+    """Merge sums into a new object: what a worker holds may be needed again if one is lost."""
+    total = parts[0].copy()
+    for part in parts[1:]:
+        total.merge(part)
+    return total
+
+
+def origin_of(X: Any) -> NDArray[np.float64]:
+    """Give a point near the mean of rows, from which to measure them; sparse ones from zero."""
+    if not isinstance(X, np.ndarray):
+        return np.zeros(X.shape[1])
+    return X[:1024].mean(axis=0, dtype=float)
 
 
 def _winners(values: NDArray) -> NDArray:

@@ -2,5 +2,6 @@
 
 from invarlearn.features.invariant import InvariantFeatures
 from invarlearn.features.oriented import OrientedGradients
+from invarlearn.features.patches import PatchFeatures
 
-__all__ = ["InvariantFeatures", "OrientedGradients"]
+__all__ = ["InvariantFeatures", "OrientedGradients", "PatchFeatures"]

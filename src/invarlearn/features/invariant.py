@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from invarlearn._dask import as_rows, is_dask, transformed
 from invarlearn.features._projections import TemplateOrbits, pooled
 from invarlearn.features.templates import (
     data_templates,
@@ -147,9 +148,11 @@ class InvariantFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
-            A sample of the rows is enough.
+            A sample of the rows is enough; of a Dask array the first block is taken.
         y : ignored
         """
+        if is_dask(X):
+            X = np.asarray(as_rows(X).blocks[0].compute())
         X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32])
         self._check_parameters()
         rng = check_generator(self.random_state)
@@ -171,6 +174,7 @@ class InvariantFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
+            Or a Dask array or dataframe, which gives a Dask array.
         out : array of shape (n_samples, n_features_out), optional
             Where to put them, such as a memory map, in any floating precision.
 
@@ -180,6 +184,8 @@ class InvariantFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
             Features of the first template, then of the second; ``out`` if it was given.
         """
         check_is_fitted(self)
+        if is_dask(X):
+            return transformed(X, self, self._n_features_out, self.dtype)
         X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
         shape = (X.shape[0], self._n_features_out)
         if out is None:

@@ -3,10 +3,11 @@
 from invarlearn.kernels.base import RBF, Kernel, Linear, Polynomial
 from invarlearn.kernels.definiteness import Spectrum, definite_bound, definite_up_to, spectrum_of
 from invarlearn.kernels.local import LocalPolynomial
-from invarlearn.kernels.orbit import OrbitKernel
+from invarlearn.kernels.orbit import HaarKernel, OrbitKernel
 
 __all__ = [
     "RBF",
+    "HaarKernel",
     "Kernel",
     "Linear",
     "LocalPolynomial",

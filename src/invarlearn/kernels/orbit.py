@@ -241,6 +241,36 @@ class OrbitKernel(Kernel):
             )
 
 
+class HaarKernel(OrbitKernel):
+    """A base kernel averaged over the orbits of both rows (Haar integration, paper 001).
+
+    :class:`OrbitKernel` with ``pooling="mean"``: positive semidefinite, and invariant if the
+    family is a group.
+
+    Parameters
+    ----------
+    base : Kernel, default=Linear()
+    family : Family, default=Identity()
+    normalize, features
+        As in :class:`OrbitKernel`.
+
+    Examples
+    --------
+    >>> from invarlearn.transforms import CyclicShift
+    >>> HaarKernel(Linear(), CyclicShift())([[1.0, 0.0, 0.0]], [[0.0, 0.0, 3.0]])
+    array([[1.]])
+    """
+
+    def __init__(
+        self,
+        base: Kernel | None = None,
+        family: Family | None = None,
+        normalize: bool = False,
+        features: Any = None,
+    ):
+        super().__init__(base, family, "mean", normalize, features=features)
+
+
 def _pool(kernel: OrbitKernel, X: Rows, Y: Rows) -> Rows:
     """Compute one block; a function of its own, so that workers elsewhere can import it."""
     engine: Any = kernel._engine(X.shape[1])

@@ -11,7 +11,7 @@ left out follows without solving again.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -37,22 +37,40 @@ def path_of(largest: float) -> Matrix:
     return scale * np.logspace(1, -7, N_LAMS)
 
 
+def row_keys(seed: int, first: int, n: int) -> NDArray[np.uint64]:
+    """Give a random number to each of n rows, by its place in the whole alone (splitmix64).
+
+    The same rows have the same keys, however they are cut into blocks.
+    """
+    z = np.arange(first + 1, first + n + 1, dtype=np.uint64)
+    with np.errstate(over="ignore"):
+        z = (z + np.uint64(seed) * np.uint64(2**32)) * np.uint64(0x9E3779B97F4A7C15)
+        z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return z ^ (z >> np.uint64(31))
+
+
+def smallest(keys: NDArray[np.uint64], size: int) -> NDArray[np.intp]:
+    """Give the places of the smallest keys, in order of place."""
+    return np.sort(np.argsort(keys, kind="stable")[:size])
+
+
 @dataclass
 class Held:
-    """Some of the rows, a uniform sample: those with the smallest of random keys."""
+    """Some of the rows, a uniform sample: those with the smallest keys."""
 
     size: int
     X: Any = None
     Y: Any = None
     weights: Any = None
-    keys: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
+    keys: NDArray[np.uint64] = field(default_factory=lambda: np.empty(0, dtype=np.uint64))
 
     def merge(self, other: Held) -> Held:
         """Give the sample of both sets of rows."""
         if self.X is None or other.X is None:
             return other if self.X is None else self
         keys = np.concatenate([self.keys, other.keys])
-        kept = np.sort(np.argsort(keys, kind="stable")[: self.size])
+        kept = smallest(keys, self.size)
         X, Y, weights = (
             np.concatenate([a, b])[kept]
             for a, b in ((self.X, other.X), (self.Y, other.Y), (self.weights, other.weights))
@@ -71,11 +89,17 @@ class NormalEquations:
     n_targets : int
     held : Held
         A sample of the rows, on which lam is chosen.
+    seed : int
+        Of the sample.
+    first : int
+        Place of the first row in the whole.
     """
 
     origin: NDArray
     n_targets: int
     held: Held
+    seed: int = 0
+    first: int = 0
     gram: Any = None
     cross: Any = None
     sum_x: Any = None
@@ -89,18 +113,15 @@ class NormalEquations:
             self.gram, self.cross = np.zeros((d, d)), np.zeros((d, self.n_targets))
             self.sum_x, self.sum_y = np.zeros(d), np.zeros(self.n_targets)
 
-    def add(
-        self, X: Any, Y: Matrix, weights: Matrix, rng: np.random.RandomState
-    ) -> NormalEquations:
+    def add(self, X: Any, Y: Matrix, weights: Matrix) -> NormalEquations:
         """Add rows, dense or sparse, and give itself."""
+        keys = row_keys(self.seed, self.first + self.n_rows, X.shape[0])
+        kept = smallest(keys, self.held.size)
+        rows = X[kept].toarray() if issparse(X) else np.array(X[kept])
+        sample = Held(self.held.size, rows, Y[kept], weights[kept], keys[kept])
+        self.held = self.held.merge(sample)
         for some in slices(X.shape[0], ROWS):
             self._add(X[some], Y[some], weights[some])
-        if self.held.size:
-            keys = rng.uniform(size=X.shape[0])
-            first = np.sort(np.argsort(keys, kind="stable")[: self.held.size])
-            rows = X[first].toarray() if issparse(X) else np.array(X[first])
-            sample = Held(self.held.size, rows, Y[first], weights[first], keys[first])
-            self.held = self.held.merge(sample)
         return self
 
     def _add(self, X: Any, Y: Matrix, weights: Matrix) -> None:
@@ -117,6 +138,12 @@ class NormalEquations:
         self.sum_y += weights @ Y
         self.weight += float(weights.sum())
         self.n_rows += X.shape[0]
+
+    def copy(self) -> NormalEquations:
+        """Give a copy that can be changed."""
+        sums = (self.gram, self.cross, self.sum_x, self.sum_y)
+        gram, cross, sum_x, sum_y = (one.copy() for one in sums)
+        return replace(self, gram=gram, cross=cross, sum_x=sum_x, sum_y=sum_y)
 
     def merge(self, other: NormalEquations) -> NormalEquations:
         """Add what is known of other rows, measured from the same origin, and give itself."""

@@ -2,6 +2,18 @@
 
 from invarlearn.experiments.base import Experiment
 from invarlearn.experiments.harness import run_experiment
+from invarlearn.experiments.paper_000 import (
+    CONVERGENCE,
+    FIGURE_1,
+    FIGURE_2_LEFT,
+    FIGURE_2_RIGHT,
+    FIGURE_3,
+    FIGURE_3_GENDER,
+    FIGURE_4_LEFT,
+    FIGURE_4_RIGHT,
+    FIGURE_6,
+    LARGE,
+)
 from invarlearn.experiments.paper_003 import (
     BEST,
     EXAMPLE_2,
@@ -19,6 +31,16 @@ from invarlearn.experiments.voices import EXPERIMENT as VOICES
 EXPERIMENTS: dict[str, Experiment] = {
     experiment.id: experiment
     for experiment in (
+        FIGURE_1,
+        FIGURE_2_LEFT,
+        FIGURE_2_RIGHT,
+        LARGE,
+        FIGURE_3,
+        FIGURE_3_GENDER,
+        FIGURE_4_LEFT,
+        FIGURE_4_RIGHT,
+        FIGURE_6,
+        CONVERGENCE,
         TABLE_1,
         TABLE_2,
         TABLE_2_DRAWS,

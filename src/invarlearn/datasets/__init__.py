@@ -11,6 +11,7 @@ from invarlearn.datasets._fetch import (
 )
 from invarlearn.datasets._files import DataError
 from invarlearn.datasets._make import make_two_moons, make_xperm, rotated, translated
+from invarlearn.datasets._tidigits import load_tidigits
 
 __all__ = [
     "DataError",
@@ -21,6 +22,7 @@ __all__ = [
     "fetch_ssl",
     "fetch_uci",
     "load_mnist_sample",
+    "load_tidigits",
     "make_two_moons",
     "make_xperm",
     "rotated",

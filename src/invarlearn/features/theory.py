@@ -276,10 +276,11 @@ def sample_sizes(
     >>> sample_sizes((0.1, 0.1, 0.1), 0.05, 1000, sharp=True)
     SampleSizes(n_bins=11, n_templates=4069, n_elements=18303)
     """
-    errors = np.full(3, np.asarray(epsilon) / 3) if np.ndim(epsilon) == 0 else np.asarray(epsilon)
+    errors = np.atleast_1d(np.asarray(epsilon, dtype=float))
     chances = np.broadcast_to(np.asarray(delta, dtype=float), 2)
-    if errors.shape != (3,) or not ((errors > 0) & (errors < 1)).all():
+    if errors.shape not in ((1,), (3,)) or not ((errors > 0) & (errors < 1)).all():
         raise ValueError(f"epsilon={epsilon!r} must be one or three numbers between 0 and 1")
+    errors = np.full(3, errors[0] / 3) if len(errors) == 1 else errors
     if not ((chances > 0) & (chances < 1)).all():
         raise ValueError(f"delta={delta!r} must be one or two numbers between 0 and 1")
     n = check_number(n_samples, "n_samples", low=2, whole=True)

@@ -24,7 +24,7 @@ from invarlearn.transforms._threads import slices
 
 Matrix = NDArray[np.float64]
 
-# Rows are added to the scatter matrix in blocks of this many, each in its own precision.
+# Rows are added to the scatter matrix in blocks of this many.
 ROWS = 4096
 
 # lam runs from 1e-7 to 10 times the largest eigenvalue, three to a decade.
@@ -85,7 +85,7 @@ class NormalEquations:
     Parameters
     ----------
     origin : array of shape (d,)
-        Rows are measured from here, near their mean, so that single precision is enough.
+        Rows are measured from here, near their mean, so that digits are not lost.
     n_targets : int
     held : Held
         A sample of the rows, on which lam is chosen.
@@ -129,10 +129,10 @@ class NormalEquations:
             weighted = diags_array(weights) @ X
             self.gram += (X.T @ weighted).toarray()
         else:
-            X = X - self.origin.astype(X.dtype)
-            roots = np.sqrt(weights).astype(X.dtype)
-            self.gram += scatter(X * roots[:, None])
-            weighted = X * weights[:, None].astype(X.dtype)
+            # in double precision: small eigenvalues matter where lam is small
+            X = X.astype(float) - self.origin
+            self.gram += scatter(X * np.sqrt(weights)[:, None])
+            weighted = X * weights[:, None]
         self.cross += weighted.T @ Y
         self.sum_x += np.asarray(weighted.sum(axis=0, dtype=float)).ravel()
         self.sum_y += weights @ Y

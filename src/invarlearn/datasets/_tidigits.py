@@ -1,0 +1,109 @@
+"""A reader of TIDIGITS, which is licensed and must be had from its publisher."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.io import wavfile
+from scipy.signal import resample_poly
+from sklearn.utils import Bunch
+
+from invarlearn.datasets._files import DataError
+
+_GROUPS = ("man", "woman", "boy", "girl")
+_DIGITS = {**{str(i): i for i in range(1, 10)}, "z": 0}
+
+
+def load_tidigits(folder: str | Path, sample_rate: int = 8000) -> Bunch:
+    """Read the isolated digits of a folder of TIDIGITS.
+
+    Files lie in ``.../man/ae/1a.wav`` or the like: the group of the speaker (man, woman, boy,
+    girl), the speaker, then the digit (1 to 9, z for zero) and the take (a or b). Digits in a row
+    and "oh" are left out. NIST SPHERE files with plain samples and RIFF files are read; compressed
+    SPHERE files must be unpacked first.
+
+    Parameters
+    ----------
+    folder : str or Path
+        The whole corpus, or any part of it.
+    sample_rate : int, default=8000
+        Clips are brought to this rate.
+
+    Returns
+    -------
+    Bunch
+        ``X``: list of float32 waveforms in [-1, 1]; ``y``: digits; ``speaker``, ``group`` and
+        ``take`` of each; ``sample_rate``.
+    """
+    root = Path(folder)
+    if not root.is_dir():
+        raise DataError(f"{root} is not a folder: pass the folder that holds TIDIGITS")
+    found = []
+    for path in sorted(root.rglob("*")):
+        name = path.stem.lower()
+        group = path.parent.parent.name.lower()
+        known = group in _GROUPS and len(name) == 2 and name[0] in _DIGITS and name[1] in "ab"
+        if known and path.suffix.lower() == ".wav":
+            found.append((path, group, path.parent.name.lower(), name))
+    if not found:
+        raise DataError(
+            f"{root} has no isolated digits of TIDIGITS: there should be files such as "
+            "man/ae/1a.wav in it, at any depth"
+        )
+    return Bunch(
+        X=[_read(path, sample_rate) for path, _, _, _ in found],
+        y=np.array([_DIGITS[name[0]] for _, _, _, name in found]),
+        speaker=np.array([speaker for _, _, speaker, _ in found]),
+        group=np.array([group for _, group, _, _ in found]),
+        take=np.array([name[1] for _, _, _, name in found]),
+        sample_rate=sample_rate,
+        DESCR="TIDIGITS, isolated digits",
+    )
+
+
+def _read(path: Path, sample_rate: int) -> NDArray[np.float32]:
+    """Read one clip and bring it to a sample rate."""
+    data = path.read_bytes()
+    rate, samples = _sphere(data, path) if data.startswith(b"NIST_1A") else _riff(path)
+    if not len(samples):
+        raise DataError(f"{path} has no samples: copy it again from the corpus")
+    ratio = Fraction(sample_rate, rate)
+    return resample_poly(samples, ratio.numerator, ratio.denominator).astype(np.float32)
+
+
+def _riff(path: Path) -> tuple[int, NDArray[np.float64]]:
+    try:
+        rate, samples = wavfile.read(path)
+    except Exception as error:
+        raise DataError(f"{path} cannot be read as a sound ({error})") from error
+    if samples.ndim != 1 or samples.dtype != np.int16:
+        raise DataError(
+            f"{path} has {samples.dtype} samples of shape {samples.shape}: "
+            "one channel of 16 bits is expected"
+        )
+    return rate, samples / 32768
+
+
+def _sphere(data: bytes, path: Path) -> tuple[int, NDArray[np.float64]]:
+    """Read a NIST SPHERE file: a header of lines "name -type value", then samples."""
+    try:
+        size = int(data[8:16])
+        lines = data[16:size].decode("ascii", "replace").split("end_head")[0].splitlines()
+        fields = dict([*line.split(None, 2), "", ""][0:3:2] for line in lines if line.strip())
+        rate, width = int(fields["sample_rate"]), int(fields.get("sample_n_bytes", 2))
+        count, channels = int(fields["sample_count"]), int(fields.get("channel_count", 1))
+    except (ValueError, KeyError) as error:
+        raise DataError(f"{path} has a damaged SPHERE header: copy it again") from error
+    coding = fields.get("sample_coding", "pcm")
+    if coding != "pcm" or width != 2 or channels != 1:
+        raise DataError(
+            f"{path} is coded as {coding!r} with {width} bytes and {channels} channel(s): unpack "
+            "it to plain 16-bit samples first (sph2pipe -p -f wav)"
+        )
+    order = ">" if fields.get("sample_byte_format", "01") == "10" else "<"
+    if len(data) < size + 2 * count:
+        raise DataError(f"{path} is cut short: copy it again from the corpus")
+    return rate, np.frombuffer(data, f"{order}i2", count, size) / 32768

@@ -1,0 +1,101 @@
+"""Features and least squares on a Dask cluster of worker processes."""
+
+import os
+import signal
+
+import numpy as np
+import pytest
+
+from invarlearn import InvariantFeatures, RLSClassifier, RLSRegressor
+from invarlearn.datasets import load_mnist_sample
+from invarlearn.transforms import Translation
+
+distributed = pytest.importorskip("distributed")
+da = pytest.importorskip("dask.array")
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    options = {"n_workers": 4, "threads_per_worker": 1, "processes": True}
+    with (
+        distributed.LocalCluster(**options, dashboard_address=None) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        yield client
+
+
+@pytest.fixture(scope="module")
+def rows():
+    digits = load_mnist_sample()
+    features = InvariantFeatures(Translation(1), 20, 6, random_state=0).fit(digits.X_train[:200])
+    return digits.X_train, digits.y_train, features
+
+
+@pytest.mark.parametrize("lam", [None, 1e-3])
+def test_a_cluster_gives_the_same_answer(cluster, rows, lam):
+    X, y, features = rows
+    here = RLSClassifier(lam, n_held=300).fit(features.transform(X), y)
+    blocks = features.transform(da.from_array(X, chunks=(230, 400)))
+    there = RLSClassifier(lam, n_held=300).fit(blocks, da.from_array(y, chunks=230))
+    assert blocks.chunks[1] == (120,)
+    assert there.lam_ == pytest.approx(here.lam_, rel=1e-4)
+    scale = np.abs(here.coef_).max()
+    np.testing.assert_allclose(there.coef_, here.coef_, atol=1e-5 * scale)
+    np.testing.assert_allclose(there.intercept_, here.intercept_, atol=1e-5)
+    np.testing.assert_array_equal(there.predict(features.transform(X)), here.predict(blocks))
+
+
+def test_numbers_and_dataframes(cluster, rows):
+    pandas = pytest.importorskip("pandas")
+    dataframe = pytest.importorskip("dask.dataframe")
+    X, y, features = rows
+    table = dataframe.from_pandas(pandas.DataFrame(X[:600]), npartitions=5)
+    labels = dataframe.from_pandas(pandas.Series(y[:600]), npartitions=5)
+    here = RLSClassifier().fit(features.transform(X[:600]), y[:600])
+    there = RLSClassifier().fit(features.transform(table), labels)
+    np.testing.assert_allclose(there.coef_, here.coef_, atol=1e-5 * np.abs(here.coef_).max())
+    numbers = da.from_array(y[:600].astype(float), chunks=100)
+    A = features.transform(X[:600])
+    regress = RLSRegressor().fit(da.from_array(A, chunks=(100, -1)), numbers)
+    known = RLSRegressor().fit(A, y[:600].astype(float))
+    np.testing.assert_allclose(regress.coef_, known.coef_, atol=1e-5 * np.abs(known.coef_).max())
+
+
+def test_a_killed_worker_costs_time_and_not_the_answer(cluster, rows, tmp_path):
+    X, y, features = rows
+    marks = tmp_path / "blocks"
+    parent = os.getpid()
+
+    def deadly(block):
+        """Give the block back; the fourth that a worker begins ends that worker."""
+        if os.getpid() != parent and len(block):
+            with open(marks, "a") as file:
+                file.write("begun\n")
+            if marks.read_text().count("begun") == 4:
+                os.kill(os.getpid(), signal.SIGKILL)
+        return block
+
+    here = RLSClassifier(n_held=300).fit(features.transform(X), y)
+    blocks = da.from_array(X, chunks=(150, -1)).map_blocks(deadly, dtype=X.dtype)
+    there = RLSClassifier(n_held=300).fit(features.transform(blocks), da.from_array(y, chunks=150))
+    assert marks.read_text().count("begun") > 14
+    np.testing.assert_allclose(there.coef_, here.coef_, atol=1e-5 * np.abs(here.coef_).max())
+
+
+def test_bad_input_gets_clear_errors(rows):
+    X, y, _ = rows
+    blocks, labels = da.from_array(X, chunks=(500, -1)), da.from_array(y, chunks=500)
+    cases = [
+        (lambda: RLSClassifier().fit(blocks, y), "y is not"),
+        (lambda: RLSClassifier().fit(blocks, labels.rechunk(400)), "rechunk them alike"),
+        (lambda: RLSClassifier().fit(blocks, labels, sample_weight=labels), "sample_weight"),
+        (lambda: RLSClassifier(class_weight="balanced").fit(blocks, labels), "dict of"),
+        (lambda: RLSClassifier().fit(blocks, da.zeros(2000, chunks=500)), "one class only"),
+    ]
+    for run, message in cases:
+        with pytest.raises((TypeError, ValueError), match=message):
+            run()
+    # features are fitted on the first block alone
+    fitted = InvariantFeatures(Translation(1), 20, 6, random_state=0).fit(blocks)
+    same = InvariantFeatures(Translation(1), 20, 6, random_state=0).fit(X[:500])
+    np.testing.assert_array_equal(fitted.thresholds_, same.thresholds_)

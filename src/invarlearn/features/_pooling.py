@@ -15,15 +15,15 @@ _FAST = {"nnan", "nsz", "reassoc", "contract"}
 @njit(cache=True, nogil=True, fastmath=_FAST)
 def pool_cdf(fits, k, thresholds, out):  # type: ignore[no-untyped-def]
     """Give the share of projections up to each threshold of the template."""
-    one, zero = fits.dtype.type(1), fits.dtype.type(0)
     for i in range(out.shape[0]):
         for j in range(out.shape[1]):
             some = fits[i, j * k : (j + 1) * k]
             for b in range(out.shape[2]):
                 threshold = thresholds[j, b]
-                count = zero
+                # 32 bits, so that as many are counted at a time as there are projections
+                count = np.int32(0)
                 for t in range(k):
-                    count += one if some[t] <= threshold else zero
+                    count = np.int32(count + np.int32(some[t] <= threshold))
                 out[i, j, b] = count / k
 
 

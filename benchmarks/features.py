@@ -1,0 +1,144 @@
+"""Invariant features and least squares: ratios, growth, and rows that do not fit into memory."""
+
+import resource
+import time
+
+import numpy as np
+
+from _measure import Ratio, growth, ratio
+from invarlearn import InvariantFeatures, RLSClassifier
+from invarlearn.datasets import load_mnist_sample
+from invarlearn.transforms import Rotation, Translation
+
+
+def benchmarks():
+    yield from _features_against_gemm()
+    yield _least_squares_against_solving_again()
+    yield from _growth()
+
+
+def _features_against_gemm():
+    digits = load_mnist_sample()
+    X = np.concatenate([digits.X_train, digits.X_test])[:2000]
+    family = Translation(3) * Rotation(20, n_steps=5)
+    for pooling in ("cdf", "histogram", "moments", "max"):
+        n_bins = 4 if pooling == "moments" else 20
+        features = InvariantFeatures(family, 300, n_bins, pooling=pooling, random_state=0).fit(X)
+        orbit = np.concatenate([rows for _, rows in features._orbits.blocks(np.float32)])
+        blocks = np.array_split(orbit, 8)
+
+        def projections(blocks=blocks):
+            for block in blocks:
+                X @ block.T
+
+        yield Ratio(
+            f"InvariantFeatures, {pooling}, 2,000 digits, 300 templates, 245 affine maps",
+            "GEMM of the same projections",
+            ratio(lambda features=features: features.transform(X), projections, repeats=5),
+            "<= 1.25 x" if pooling == "cdf" else "",
+        )
+
+
+def _least_squares_against_solving_again():
+    rng = np.random.RandomState(0)
+    X = rng.standard_normal((3000, 500))
+    y = rng.randint(10, size=3000)
+    codes = np.where(y[:, None] == np.arange(10), 1.0, -1.0)
+    lams = RLSClassifier().fit(X, y).lams_
+
+    def again():
+        centred = X - X.mean(axis=0)
+        gram, cross = centred.T @ centred, centred.T @ codes
+        for lam in lams:
+            np.linalg.solve(gram + 3000 * lam * np.eye(500), cross)
+
+    return Ratio(
+        "RLSClassifier, 3,000 x 500, 25 lams with leave-one-out errors",
+        "solving for each lam, without errors",
+        ratio(lambda: RLSClassifier().fit(X, y), again, repeats=3),
+    )
+
+
+def _growth():
+    digits = load_mnist_sample()
+    X = np.concatenate([digits.X_train, digits.X_test])
+    features = InvariantFeatures(Translation(2), 100, 10, random_state=0).fit(X[:500])
+    yield growth(
+        "InvariantFeatures, rows",
+        [500, 4000],
+        lambda n: lambda: features.transform(X[:n]),
+        "about 1",
+    )
+    yield growth(
+        "InvariantFeatures, templates",
+        [50, 400],
+        lambda m: _transforming(InvariantFeatures(Translation(2), m, 10, random_state=0), X),
+        "about 1",
+    )
+    yield growth(
+        "InvariantFeatures, elements",
+        [25, 225],
+        lambda k: _transforming(
+            InvariantFeatures(Translation((k**0.5 - 1) // 2), 50, 10, random_state=0), X
+        ),
+        "about 1",
+    )
+    yield growth(
+        "deformed digits streamed into RLSClassifier, rows",
+        [10_000, 40_000],
+        lambda n: lambda: stream(n),
+        "about 1",
+    )
+
+
+def _transforming(features, X):
+    features.fit(X[:500])
+    return lambda: features.transform(X[:1000])
+
+
+def deformed(n, batch=5000, seed=0, X=None, y=None):
+    """Give batches of random transformations of digits, never more than one in memory."""
+    if X is None:
+        digits = load_mnist_sample()
+        X, y = digits.X_train, digits.y_train
+    rng = np.random.RandomState(seed)
+    family = Translation(2) * Rotation(15, n_steps=3)
+    done = 0
+    while done < n:
+        size = min(batch, n - done)
+        rows = rng.randint(len(X), size=size)
+        elements = family.sample(20, random_state=rng.randint(2**31 - 1))
+        parts = np.array_split(rows, 20)
+        moved = [element(X[part]) for element, part in zip(elements, parts, strict=True)]
+        yield np.concatenate(moved), y[rows]
+        done += size
+
+
+def stream(n, n_templates=100, n_bins=12, X=None, y=None):
+    """Learn from n deformed digits as they come."""
+    digits = load_mnist_sample()
+    family = Translation(2) * Rotation(15, n_steps=3)
+    features = InvariantFeatures(family, n_templates, n_bins, random_state=0)
+    features.fit(digits.X_train[:1000])
+    rls = RLSClassifier()
+    for rows, labels in deformed(n, X=X, y=y):
+        rls.partial_fit(features.transform(rows), labels, classes=np.arange(10))
+    return features, rls, rls.coef_
+
+
+def main():
+    """Learn from 500,000 deformed images of MNIST: time by rows, and the most memory held."""
+    from invarlearn.datasets import fetch_mnist
+
+    digits = fetch_mnist()
+    for n in (62_500, 125_000, 250_000, 500_000):
+        start = time.perf_counter()
+        features, rls, _ = stream(n, X=digits.X_train, y=digits.y_train)
+        seconds = time.perf_counter() - start
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+        score = 100 * rls.score(features.transform(digits.X_test), digits.y_test)
+        print(f"{n:>9,} rows: {seconds:6.0f} s, {peak:.2f} GiB at most, accuracy {score:.2f} %")
+
+
+if __name__ == "__main__":
+    main()

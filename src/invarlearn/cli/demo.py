@@ -65,17 +65,32 @@ def demo_command(
 
 def _methods() -> dict[str, Any]:
     """Give the methods to compare; the plain one first."""
+    from sklearn.base import clone
+    from sklearn.pipeline import make_pipeline
     from sklearn.svm import SVC
 
-    from invarlearn import OrbitSVC, TangentDistanceClassifier, VirtualSVC
+    from invarlearn import (
+        InvariantFeatures,
+        OrbitSVC,
+        RLSClassifier,
+        TangentDistanceClassifier,
+        VirtualSVC,
+    )
     from invarlearn.experiments.virtual_samples import FAMILY
     from invarlearn.features import OrientedGradients
+    from invarlearn.transforms import Rotation, Translation
 
+    maps = (16, 16, 8)  # of the gradients
+    family = Translation(2, shape=maps) * Rotation(15, n_steps=3, shape=maps)
+    features = InvariantFeatures(family, 200, 12, envelope=2.5, random_state=0)
     return {
         "SVC": lambda: SVC(C=10),
         "VirtualSVC": lambda: VirtualSVC(FAMILY),
         "OrbitSVC": lambda: OrbitSVC(FAMILY),
         "OrbitSVC, gradients": lambda: OrbitSVC(FAMILY, features=OrientedGradients()),
+        "InvariantFeatures, gradients": lambda: make_pipeline(
+            OrientedGradients(), clone(features), RLSClassifier()
+        ),
         "TangentDistanceClassifier": lambda: TangentDistanceClassifier(n_jobs=-1),
     }
 

@@ -112,9 +112,8 @@ def _draw(
     bars = left.subplots()
     means = [float(np.mean(values)) for values in scores.values()]
     spread = [float(np.std(values, ddof=1)) for values in scores.values()]
-    bars.barh(
-        range(len(scores)), means, xerr=spread, capsize=4, color=["0.6", "C0", "C1", "C3", "C2"]
-    )
+    colours = ["0.6", *(f"C{number}" for number in range(len(scores) - 1))]
+    bars.barh(range(len(scores)), means, xerr=spread, capsize=4, color=colours)
     bars.set_yticks(range(len(scores)), list(scores))
     bars.invert_yaxis()
     bars.set_xlim(50, 100)

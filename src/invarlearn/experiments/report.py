@@ -98,7 +98,10 @@ def draw(experiment: Experiment, size: str, rows: list[Row], path: Path) -> None
     axes = experiment.axes(size)
     others = [name for name in axes if name not in (experiment.x, experiment.lines)]
     panels = list(dict.fromkeys(tuple(row[name] for name in others) for row in rows))
-    figure = Figure(figsize=(5.2 * len(panels) + 1.8, 4.2), layout="constrained")
+    # high enough for a legend of all lines, and the paper's
+    n_lines = len(axes[experiment.lines]) * (2 if any(row["paper"] for row in rows) else 1)
+    height = max(4.2, 0.24 * n_lines + 0.3)
+    figure = Figure(figsize=(5.2 * len(panels) + 1.8, height), layout="constrained")
     FigureCanvasAgg(figure)
     plots = figure.subplots(1, len(panels), squeeze=False)[0]
     for plot, panel in zip(plots, panels, strict=True):

@@ -37,14 +37,56 @@ def transformed(X: Any, transformer: Any, n_features_out: int, dtype: Any) -> An
     return rows.map_blocks(
         _transform,
         transformer=shared,
+        empty=np.empty((0, n_features_out), dtype=dtype),
         dtype=dtype,
         chunks=(rows.chunks[0], (n_features_out,)),
         meta=np.empty((0, n_features_out), dtype=dtype),
     )
 
 
-def _transform(block: Any, transformer: Any) -> Any:
-    return transformer.transform(np.asarray(block))
+def _transform(block: Any, transformer: Any, empty: Any) -> Any:
+    return transformer.transform(np.asarray(block)) if len(block) else empty
+
+
+def sampled(X: Any, size: int, n_blocks: int = 16) -> Any:
+    """Give about ``size`` rows from blocks all over a Dask array, in memory."""
+    from dask.base import compute
+    from dask.delayed import delayed
+
+    blocks = as_rows(X).to_delayed().ravel()
+    chosen = np.unique(np.linspace(0, len(blocks) - 1, n_blocks).astype(int))
+    parts = compute(*(delayed(_spread)(blocks[i], size // len(chosen) + 1) for i in chosen))
+    if not any(map(len, parts)):
+        raise ValueError("no rows were found in the blocks that were looked at: drop empty blocks")
+    return np.concatenate(parts)
+
+
+def _spread(block: Any, size: int) -> Any:
+    """Give rows that lie evenly in a block."""
+    rows = np.asarray(block)
+    return rows[np.unique(np.linspace(0, max(0, len(rows) - 1), size).astype(int))[: len(rows)]]
+
+
+def mapped(X: Any, function: Callable[..., Any], machine: Any, n_columns: int, dtype: Any) -> Any:
+    """Give a Dask array of what a fitted estimator predicts: (n,), or (n, n_columns)."""
+    from dask.delayed import delayed
+
+    rows = as_rows(X)
+    flat = n_columns == 0
+    return rows.map_blocks(
+        _predict,
+        function=function,
+        machine=delayed(machine, pure=True),
+        empty=np.empty((0,) if flat else (0, n_columns), dtype=dtype),
+        dtype=dtype,
+        chunks=(rows.chunks[0],) if flat else (rows.chunks[0], (n_columns,)),
+        drop_axis=1 if flat else None,
+        meta=np.empty((0,) if flat else (0, n_columns), dtype=dtype),
+    )
+
+
+def _predict(block: Any, function: Callable[..., Any], machine: Any, empty: Any) -> Any:
+    return function(machine, np.asarray(block)) if len(block) else empty
 
 
 def blocks_of(*arrays: Any) -> tuple[list[tuple[Any, ...]], list[int]]:
@@ -56,6 +98,12 @@ def blocks_of(*arrays: Any) -> tuple[list[tuple[Any, ...]], list[int]]:
         raise ValueError(
             "X and y are cut into different numbers of blocks "
             f"({', '.join(str(array.numblocks[0]) for array in arrays)}): rechunk them alike"
+        )
+    known = [array.chunks[0] for array in arrays]
+    if len(set(known)) > 1 and not np.isnan(np.concatenate(known)).any():
+        raise ValueError(
+            f"X and y are cut into blocks of different lengths ({known[0][:3]}... and "
+            f"{known[1][:3]}...): rechunk them alike"
         )
     lengths = arrays[0].chunks[0]
     blocks = [array.to_delayed().ravel() for array in arrays]

@@ -8,6 +8,7 @@ import pytest
 
 from invarlearn import InvariantFeatures, RLSClassifier, RLSRegressor
 from invarlearn.datasets import load_mnist_sample
+from invarlearn.features import OrientedGradients
 from invarlearn.transforms import Translation
 
 distributed = pytest.importorskip("distributed")
@@ -95,7 +96,51 @@ def test_bad_input_gets_clear_errors(rows):
     for run, message in cases:
         with pytest.raises((TypeError, ValueError), match=message):
             run()
-    # features are fitted on the first block alone
-    fitted = InvariantFeatures(Translation(1), 20, 6, random_state=0).fit(blocks)
-    same = InvariantFeatures(Translation(1), 20, 6, random_state=0).fit(X[:500])
-    np.testing.assert_array_equal(fitted.thresholds_, same.thresholds_)
+    numbers = da.from_array(np.where(np.arange(2000) == 7, np.nan, 1.0 * y), chunks=500)
+    with pytest.raises(ValueError, match="NaN"):
+        RLSRegressor().fit(blocks, numbers)
+    with pytest.raises(ValueError, match="NaN"):
+        RLSClassifier().fit(blocks, numbers)
+    with pytest.raises(ValueError, match="continuous"):
+        RLSClassifier().fit(blocks, labels + 0.5 * blocks[:, 300])
+
+
+def test_features_are_fitted_on_blocks_from_everywhere(rows):
+    X, _, _ = rows
+    dark = np.concatenate([np.zeros_like(X[:500]), X[:1500]])
+    fitted = InvariantFeatures(Translation(1), 20, 6, random_state=0)
+    fitted.fit(da.from_array(dark, chunks=(100, -1)))
+    same = InvariantFeatures(Translation(1), 20, 6, random_state=0).fit(dark)
+    spread = same.thresholds_.std()
+    assert np.abs(fitted.thresholds_ - same.thresholds_).mean() < 0.1 * spread
+
+
+def test_empty_blocks_and_predictions(rows):
+    X, y, features = rows
+    keep = np.arange(2000) >= 400
+    blocks = da.from_array(X, chunks=(200, -1))[keep]
+    labels = da.from_array(y, chunks=200)[keep]
+    maps = features.transform(blocks)
+    there = RLSClassifier().fit(maps, labels)
+    here = RLSClassifier().fit(features.transform(X[keep]), y[keep])
+    np.testing.assert_allclose(there.coef_, here.coef_, atol=1e-5 * np.abs(here.coef_).max())
+    predicted = there.predict(maps)
+    assert isinstance(predicted, da.Array)
+    np.testing.assert_array_equal(predicted.compute(), here.predict(features.transform(X[keep])))
+    assert there.decision_function(maps).compute().shape == (1600, 10)
+    gradients = OrientedGradients()
+    lazy = gradients.transform(da.from_array(X[:60], chunks=(20, -1)))
+    np.testing.assert_allclose(lazy.compute(), gradients.transform(X[:60]), atol=1e-6)
+    two = RLSRegressor().fit(maps, da.stack([labels, -labels], axis=1).rechunk({1: -1}) * 1.0)
+    assert two.predict(maps).compute().shape == (1600, 2)
+
+
+def test_generators_as_random_state_are_drawn_from_once(rows):
+    X, y, features = rows
+    maps = da.from_array(features.transform(X[:400]), chunks=(20, -1))
+    labels = da.from_array(y[:400], chunks=20)
+    found = {
+        RLSClassifier(n_held=5, random_state=np.random.RandomState(0)).fit(maps, labels).lam_
+        for _ in range(4)
+    }
+    assert len(found) == 1

@@ -10,7 +10,7 @@ from sklearn.preprocessing import FunctionTransformer
 from invarlearn import OrbitSVC
 from invarlearn.datasets import load_mnist_sample
 from invarlearn.estimators._fingerprint import fingerprint
-from invarlearn.features import OrientedGradients
+from invarlearn.features import InvariantFeatures, OrientedGradients
 from invarlearn.kernels import RBF, OrbitKernel
 from invarlearn.transforms import Custom, Rotation, Translation
 
@@ -35,6 +35,10 @@ CHANGES = {
         "def f(Z): return (lambda V: V + 2)(Z)",
     ),
     "attribute": ("def f(Z): return np.sin(Z)", "def f(Z): return np.cos(Z)"),
+    "attribute of a class": (
+        "class A:\n s = 1\n def __call__(self, Z): return self.s * Z\nf = A()",
+        "class A:\n s = 2\n def __call__(self, Z): return self.s * Z\nf = A()",
+    ),
     "object": (
         "class A:\n def __call__(self, Z): return Z\nf = A()",
         "class A:\n def __call__(self, Z): return -Z\nf = A()",
@@ -80,3 +84,29 @@ def test_what_cannot_be_told_apart_is_refused(tmp_path):
     family = Custom([lambda Z: Z if lines else -Z])
     with pytest.raises(ValueError, match="leave memory= out"):
         OrbitSVC(family, memory=str(tmp_path)).fit(digits.X_train[:30], digits.y_train[:30])
+
+
+def test_code_reached_through_a_module_of_the_user_counts(tmp_path, monkeypatch):
+    import importlib
+    import sys
+
+    monkeypatch.syspath_prepend(tmp_path)
+    path = tmp_path / "helper_of_user.py"
+    path.write_text("def g(Z): return Z")
+    module = importlib.import_module("helper_of_user")
+    f = written("import helper_of_user\ndef f(Z): return helper_of_user.g(Z)")
+    before = fingerprint(OrbitKernel(RBF(), Custom([f])))
+    path.write_text("def g(Z): return 2 * Z")
+    importlib.reload(module)
+    assert fingerprint(OrbitKernel(RBF(), Custom([f]))) != before
+    del sys.modules["helper_of_user"]
+
+
+def test_features_with_caches_can_be_kept(tmp_path):
+    digits = load_mnist_sample()
+    X, y = digits.X_train[:30], digits.y_train[:30]
+    features = InvariantFeatures(None, 5, 3, random_state=0)
+    svc = OrbitSVC(Translation(1), features=features, memory=str(tmp_path)).fit(X, y)
+    again = OrbitSVC(Translation(1), features=features, memory=str(tmp_path)).fit(X, y)
+    assert svc.smallest_eigenvalue_ == again.smallest_eigenvalue_
+    assert len(list(tmp_path.rglob("output.pkl"))) == 1

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
+from sklearn.exceptions import NotFittedError
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import Ridge
 from sklearn.svm import SVC
@@ -236,3 +237,85 @@ def test_bad_input_gets_clear_errors():
             run()
     with pytest.raises(AttributeError, match="kernel=None only"):
         _ = RLSClassifier(kernel=RBF()).fit(X, y).coef_
+    with pytest.raises(AttributeError, match="lam=None only"):
+        _ = RLSClassifier(lam=0.1).fit(X, y).loo_errors_
+    with pytest.raises(NotFittedError):
+        RLSClassifier(lam=-1).predict(X)
+
+
+@pytest.mark.parametrize("shape", [(3, 6), (50, 4)])
+@pytest.mark.parametrize("value", [0.1, 0.37, 1e6])
+def test_equal_rows_give_the_mean(shape, value):
+    X = np.full(shape, value)
+    y = np.random.RandomState(0).standard_normal(shape[0])
+    weights = np.random.RandomState(1).rand(shape[0])
+    rls = RLSRegressor().fit(X, y, sample_weight=weights)
+    np.testing.assert_allclose(rls.predict(X), np.average(y, weights=weights), atol=1e-6)
+    single = RLSRegressor().fit(X.astype(np.float32), y)
+    np.testing.assert_allclose(single.predict(X), y.mean(), atol=1e-6)
+
+
+def test_dense_and_sparse_batches_mix():
+    X, Y, _ = data(200, 5)
+    whole = RLSRegressor(lam=1e-3).fit(X, Y)
+    for first, second in ((np.asarray, csr_array), (csr_array, np.asarray)):
+        mixed = RLSRegressor(lam=1e-3).partial_fit(first(X[:80]), Y[:80])
+        mixed.partial_fit(second(X[80:]), Y[80:])
+        np.testing.assert_allclose(mixed.coef_, whole.coef_, atol=1e-8)
+        np.testing.assert_allclose(mixed.intercept_, whole.intercept_, atol=1e-7)
+
+
+@pytest.mark.parametrize("shape", [(60, 100), (300, 20)])
+def test_single_precision_far_from_zero(shape):
+    rng = np.random.RandomState(0)
+    X = (rng.standard_normal(shape) + 1000).astype(np.float32)
+    y = X[:, 0] - 1000.0
+    single, double = RLSRegressor().fit(X, y), RLSRegressor().fit(X.astype(float), y)
+    np.testing.assert_allclose(single.predict(X), double.predict(X.astype(float)), atol=1e-5)
+    half = (X - 1000).astype(np.float16)
+    np.testing.assert_allclose(
+        RLSRegressor(lam=0.1).fit(half, y).predict(half),
+        RLSRegressor(lam=0.1).fit(half.astype(float), y).predict(half.astype(float)),
+        atol=1e-8,
+    )
+
+
+def test_rows_of_weight_zero_are_never_held():
+    rng = np.random.RandomState(0)
+    X = rng.rand(400, 8)
+    y = X @ rng.standard_normal(8)
+    weights = np.zeros(400)
+    weights[:20] = 1
+    for rls in (
+        RLSRegressor(n_held=5).fit(X, y, sample_weight=weights),
+        RLSRegressor(n_held=5, kernel=RBF(0.5)).fit(X, y, sample_weight=weights),
+    ):
+        assert np.isfinite(rls.loo_errors_).all()
+    classes = (y > y.mean()).astype(int)
+    with pytest.raises(ValueError, match="weight zero"):
+        RLSClassifier(class_weight={0: 0, 1: 0}).fit(X, classes)
+
+
+def test_what_was_found_is_up_to_date():
+    X, Y, _ = data(60, 5)
+    stream = RLSRegressor(n_held=1000).partial_fit(X[:20], Y[:20])
+    assert stream.lam_ == RLSRegressor().fit(X[:20], Y[:20]).lam_
+    stream.partial_fit(X[20:], Y[20:])
+    np.testing.assert_allclose(stream.loo_errors_, RLSRegressor().fit(X, Y).loo_errors_)
+    with pytest.raises(ValueError, match="lam=-1"):
+        RLSRegressor(lam=-1).partial_fit(X, Y)
+    with pytest.raises(ValueError, match="1 targets, but 2"):
+        stream.partial_fit(X, Y[:, 0])
+    assert stream.predict(X).shape == (60, 2)
+
+
+def test_kernels_and_rows_are_the_fit_s_own():
+    X, Y, _ = data(30, 5)
+    X = X - 3
+    kernel = RBF(0.2)
+    rls = RLSRegressor(kernel=kernel).fit(X, Y)
+    new = X[:5] + 0.1
+    before = rls.predict(new)
+    kernel.set_params(gamma=9.0)
+    X[:] = 0
+    np.testing.assert_array_equal(rls.predict(new), before)

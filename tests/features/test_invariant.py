@@ -56,8 +56,9 @@ def brute_force(features, X):
             else:
                 row.append(fits.mean())
                 for power in range(2, features.n_bins + 1):
-                    moment = np.mean((fits - fits.mean()) ** power)
-                    row.append(np.sign(moment) * abs(moment) ** (1 / power))
+                    powers = (fits - fits.mean()) ** power
+                    size = np.abs(powers).mean()
+                    row.append(powers.mean() / size * size ** (1 / power) if size > 0 else 0)
         out.append(row)
     return np.array(out) * features.scale_
 
@@ -300,3 +301,49 @@ def test_patches_are_what_the_inner_features_make_of_them():
         PatchFeatures(inner, width=30, shape=(8, 10, 2)).fit(X)
     with pytest.raises(TypeError, match="has no transform"):
         PatchFeatures("pixels", shape=(8, 10, 2)).fit(X)
+
+
+def test_moments_of_symmetric_projections_do_not_magnify_rounding():
+    tones = np.stack([np.sin(2 * np.pi * f * np.arange(32) / 32) for f in (1, 2, 3)])
+    features = InvariantFeatures(CyclicShift(), 20, 9, pooling="moments", random_state=0).fit(tones)
+    here, there = features.transform(tones), features.transform(np.roll(tones, 5, axis=1))
+    np.testing.assert_allclose(here, there, atol=1e-4 * np.abs(here).max())
+
+
+def test_parameters_changed_after_fit_do_not_count():
+    X = np.random.RandomState(0).rand(10, 16)
+    features = InvariantFeatures(CyclicShift(), 5, 4, random_state=0).fit(X)
+    before = features.transform(X)
+    features.set_params(pooling="max", normalize=True, thresholds="uniform", n_bins=9)
+    np.testing.assert_array_equal(features.transform(X), before)
+    inner = InvariantFeatures(None, 3, 2, random_state=0)
+    patches = PatchFeatures(inner, width=2, step=1, random_state=0).fit(X)
+    before = patches.transform(X)
+    np.testing.assert_array_equal(patches.set_params(step=2, margin=0).transform(X), before)
+
+
+def test_given_templates_are_copied_and_numbers_out_of_range_refused():
+    X = np.random.RandomState(0).rand(10, 16)
+    templates = np.eye(16, dtype=np.float32)[:3]
+    features = InvariantFeatures(templates=templates, n_bins=3).fit(X)
+    before = features.transform(X)
+    templates *= -1
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(features)).transform(X), before)
+    with pytest.raises(ValueError, match="too large for float32"), np.errstate(over="ignore"):
+        features.transform(1e300 * X)
+    with pytest.raises(ValueError, match="floating numbers"):
+        features.transform(X, out=np.empty(before.shape, dtype=int))
+    with pytest.raises(ValueError, match="all templates are zero"):
+        InvariantFeatures(templates="data", n_templates=3).fit(np.ones((4, 16)))
+
+
+def test_patches_under_pandas_output():
+    pytest.importorskip("pandas")
+    X = np.random.RandomState(0).rand(6, 36)
+    inner = InvariantFeatures(None, 3, 2, dtype="float64", random_state=0)
+    patches = PatchFeatures(inner, width=3, random_state=0)
+    plain = patches.fit_transform(X)
+    assert plain.dtype == np.float64
+    with config_context(transform_output="pandas"):
+        frame = patches.fit_transform(X)
+    np.testing.assert_allclose(frame.to_numpy(), plain)

@@ -235,3 +235,27 @@ def test_quantiles_have_no_such_kernel():
     X = sphere(5, 16)
     with pytest.raises(ValueError, match="depends on the training rows"):
         expected_kernel(InvariantFeatures(CyclicShift(), 10).fit(X), X)
+
+
+def test_rows_of_another_length_are_refused():
+    """Compiled readers do not look: this must not reach them."""
+    X = sphere(4, 16)
+    features = fitted(X, Translation(1), templates="local", n_templates=5)
+    for wrong in (X[:, :9], np.ones((2, 25))):
+        with pytest.raises(ValueError, match="features"):
+            expected_kernel(features, wrong)
+        with pytest.raises(ValueError, match="features"):
+            expected_kernel(features, X, wrong)
+        with pytest.raises(ValueError, match="they must agree"):
+            orbit_distance(X, wrong, CyclicShift())
+    with pytest.raises(ValueError, match="rows have 9 features, not 16"):
+        Translation(1)._listed(16).act(X[:, :9], 0, 2)
+
+
+def test_simulation_is_over_the_whole_family():
+    X = sphere(3, 16)
+    drawn = fitted(X, CyclicShift(), templates="auto", n_elements=2, n_templates=5)
+    whole = fitted(X, CyclicShift(), n_templates=5)
+    np.testing.assert_allclose(expected_kernel(drawn, X).values, expected_kernel(whole, X).values)
+    with pytest.raises(ValueError, match="size=-1"):
+        risk_bound(10, 10, 10, 10, size=-1)

@@ -11,6 +11,7 @@ from sklearn.decomposition import PCA, KernelPCA
 from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 from sklearn.gaussian_process import GaussianProcessClassifier, GaussianProcessRegressor
+from sklearn.gaussian_process.kernels import WhiteKernel
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.model_selection import cross_val_score
 from sklearn.preprocessing import FunctionTransformer
@@ -343,6 +344,9 @@ def test_learners_of_scikit_learn_take_kernels_as_they_are(pooling):
     process = GaussianProcessRegressor(kernel, alpha=1.0).fit(rows, y[:16])
     np.testing.assert_allclose(process.predict(other), ridge, atol=1e-8)
     assert KernelPCA(2, kernel=kernel).fit_transform(X).shape == (24, 2)
+    noisy = GaussianProcessRegressor(2.0 * kernel + WhiteKernel()).fit(rows, y[:16])
+    assert np.isfinite(noisy.predict(other)).all()
+    np.testing.assert_allclose((kernel**2)(rows), gram**2, atol=1e-9)
     classifier = GaussianProcessClassifier(kernel).fit(X, y)
     assert classifier.score(X, y) > 0.6
 

@@ -12,6 +12,7 @@ from scipy.signal import resample_poly
 from sklearn.utils import Bunch
 
 from invarlearn.datasets._files import DataError
+from invarlearn.transforms._checks import check_number
 
 _GROUPS = ("man", "woman", "boy", "girl")
 _DIGITS = {**{str(i): i for i in range(1, 10)}, "z": 0}
@@ -35,9 +36,10 @@ def load_tidigits(folder: str | Path, sample_rate: int = 8000) -> Bunch:
     Returns
     -------
     Bunch
-        ``X``: list of float32 waveforms in [-1, 1]; ``y``: digits; ``speaker``, ``group`` and
+        ``X``: list of float32 waveforms, full scale at 1; ``y``: digits; ``speaker``, ``group`` and
         ``take`` of each; ``sample_rate``.
     """
+    sample_rate = int(check_number(sample_rate, "sample_rate", low=1, whole=True))
     root = Path(folder)
     if not root.is_dir():
         raise DataError(f"{root} is not a folder: pass the folder that holds TIDIGITS")
@@ -95,6 +97,8 @@ def _sphere(data: bytes, path: Path) -> tuple[int, NDArray[np.float64]]:
         fields = dict([*line.split(None, 2), "", ""][0:3:2] for line in lines if line.strip())
         rate, width = int(fields["sample_rate"]), int(fields.get("sample_n_bytes", 2))
         count, channels = int(fields["sample_count"]), int(fields.get("channel_count", 1))
+        if rate < 1 or count < 0 or size < 16:
+            raise ValueError("numbers out of range")
     except (ValueError, KeyError) as error:
         raise DataError(f"{path} has a damaged SPHERE header: copy it again") from error
     coding = fields.get("sample_coding", "pcm")

@@ -10,6 +10,7 @@ from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 import joblib
+from sklearn.base import BaseEstimator
 
 _INSTALLED = tuple(
     Path(sysconfig.get_path(name)).resolve() for name in ("stdlib", "purelib", "platlib")
@@ -37,8 +38,10 @@ def _described(thing: Any, seen: set[int]) -> Any:
         constants = tuple(_described(one, seen) for one in thing.co_consts)
         return ("code", thing.co_code, constants, thing.co_names, thing.co_varnames)
     if isinstance(thing, ModuleType):
-        return ("module", thing.__name__)
-    if isinstance(thing, (list, tuple, set, frozenset)):
+        return ("module", thing.__name__, _source(thing))
+    if isinstance(thing, (set, frozenset)):
+        return ("set", *sorted(joblib.hash(_described(one, seen)) for one in thing))
+    if isinstance(thing, (list, tuple)):
         return (type(thing).__name__, *(_described(one, seen) for one in thing))
     if isinstance(thing, dict):
         return ("dict", *((_described(k, seen), _described(v, seen)) for k, v in thing.items()))
@@ -53,8 +56,14 @@ def _described(thing: Any, seen: set[int]) -> Any:
         seen.add(id(thing))
         return (*name, _class(thing, seen) if isinstance(thing, type) else _function(thing, seen))
     if hasattr(thing, "__dict__") and not hasattr(thing, "__array__"):
-        # a kernel, a family, a transformer
-        return ("object", _described(type(thing), seen), _described(vars(thing), seen))
+        # a kernel, a family, a transformer; without what it would not pickle
+        own = any(
+            "__getstate__" in vars(base)
+            for base in type(thing).__mro__
+            if base not in (BaseEstimator, object)
+        )
+        state = thing.__getstate__() if own else vars(thing)
+        return ("object", _described(type(thing), seen), _described(state, seen))
     return thing
 
 
@@ -72,15 +81,23 @@ def _function(function: FunctionType, seen: set[int]) -> tuple[Any, ...]:
 
 def _class(given: type, seen: set[int]) -> tuple[Any, ...]:
     members = {
-        name: member
+        name: getattr(member, "fget", getattr(member, "__func__", member))
         for name, member in vars(given).items()
-        if isinstance(member, (FunctionType, staticmethod, classmethod, property))
+        if isinstance(member, FunctionType) or not name.startswith("_abc_")
     }
-    codes = {
-        name: _described(getattr(member, "fget", getattr(member, "__func__", member)), seen)
-        for name, member in members.items()
-    }
-    return (_described(given.__bases__, seen), _described(codes, seen))
+    unimportant = ("__dict__", "__weakref__", "__doc__", "__module__", "__firstlineno__")
+    kept = {name: member for name, member in members.items() if name not in unimportant}
+    return (_described(given.__bases__, seen), _described(kept, seen))
+
+
+def _source(module: ModuleType) -> str:
+    """Give the text of a user's module; nothing for those that are installed."""
+    if _is_installed(module.__name__):
+        return ""
+    try:
+        return Path(str(module.__file__)).read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""
 
 
 def _names(code: CodeType) -> set[str]:

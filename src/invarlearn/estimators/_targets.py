@@ -26,7 +26,10 @@ def check_training(
 def check_family(family: Any) -> None:
     """Say what a family is, if this is none."""
     if family is not None and not isinstance(family, Family):
-        raise TypeError(f"family={family!r} is not a Family: build one from invarlearn.transforms")
+        raise TypeError(
+            f"family={family!r} is not a Family: build one from invarlearn.transforms "
+            "(a * b does both, a | b one or the other)"
+        )
 
 
 def two_classes_of(y: NDArray) -> NDArray:

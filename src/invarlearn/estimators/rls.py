@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, MultiOutputMixin, RegressorMixin
+from scipy.sparse import issparse
+from sklearn.base import BaseEstimator, ClassifierMixin, MultiOutputMixin, RegressorMixin, clone
+from sklearn.utils import check_array
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import (
@@ -16,7 +19,7 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from invarlearn._dask import as_rows, blocks_of, is_dask, reduced
+from invarlearn._dask import as_rows, blocks_of, is_dask, mapped, reduced, sampled
 from invarlearn.estimators._targets import two_classes_of
 from invarlearn.solvers.rls import (
     DualPath,
@@ -27,6 +30,36 @@ from invarlearn.solvers.rls import (
     smallest,
 )
 from invarlearn.transforms._checks import check_generator, check_number
+from invarlearn.transforms._threads import slices
+
+_PRECISIONS = [np.float64, np.float32, np.float16]
+
+
+@dataclass
+class Solution:
+    """What least squares found: weights of features, or of rows under a kernel."""
+
+    lam: float
+    intercept: NDArray
+    beta: NDArray | None = None
+    alpha: NDArray | None = None
+    kernel: Any = None
+    rows: Any = None
+    lams: NDArray | None = None
+    errors: NDArray | None = None
+
+    def predicted(self, X: Any) -> NDArray[np.float64]:
+        """Give the values of every target: (n, targets)."""
+        if self.alpha is not None:
+            return (X if self.rows is None else self.kernel(X, self.rows)) @ (
+                self.alpha
+            ) + self.intercept
+        beta = self.beta
+        assert beta is not None
+        out = np.empty((X.shape[0], beta.shape[1]))
+        for some in slices(X.shape[0], 8192):
+            out[some] = X[some].astype(float) @ beta
+        return out + self.intercept
 
 
 class LeastSquares(BaseEstimator):
@@ -35,83 +68,103 @@ class LeastSquares(BaseEstimator):
     def _fit_rows(self, X: Any, Y: NDArray, weights: NDArray) -> None:
         """Solve in the features or in the rows, whichever are fewer; kernels in the rows."""
         self._forget()
+        self._check_lam()
         n, d = X.shape
-        if self.kernel is not None or n < d:
-            gram = self._gram(X)
-            path = DualPath.of(gram, Y, weights)
-            held = smallest(row_keys(self._seed(), 0, n), self._n_held())
-            self._choose(
-                path.largest, lambda lams: (path.left_out(lams)[:, held], Y[held], weights[held])
-            )
-            alpha, intercept = path.coefficients(self.lam_)
-            if self.kernel is None:
-                self._set(np.asarray(X.T @ alpha), intercept)
-            else:
-                self.dual_coef_, self.intercept_ = alpha, intercept
-                self.X_fit_ = None if self.kernel == "precomputed" else X
+        if self.kernel is None and n >= d:
+            held = Held(self._n_held())
+            equations = NormalEquations(origin_of(X), Y.shape[1], held, self._seed())
+            self._solution = self._solved_from(equations.add(X, Y, weights))
             return
-        equations = NormalEquations(
-            origin_of(X), Y.shape[1], Held(self._n_held()), self._seed()
-        ).add(X, Y, weights)
-        self._set_from(equations)
+        held_rows = smallest(row_keys(self._seed(), 0, n, weights), self._n_held())
+        if self.kernel is None:
+            origin = origin_of(X)
+            rows = X.astype(float) - origin if isinstance(X, np.ndarray) else X.astype(float)
+            gram: Any = rows @ rows.T
+            path = DualPath.of(gram.toarray() if issparse(gram) else gram, Y, weights)
+        else:
+            kernel, gram = self._kernel_and_gram(X)
+            path = DualPath.of(gram, Y, weights)
+        lam, lams, errors = self._choose(
+            path.largest,
+            lambda lams: (path.left_out(lams)[:, held_rows], Y[held_rows], weights[held_rows]),
+        )
+        alpha, intercept = path.coefficients(lam)
+        if self.kernel is None:
+            beta = np.asarray(rows.T @ alpha)
+            solution = Solution(lam, intercept - origin @ beta, beta)
+        else:
+            kept = None if self.kernel == "precomputed" else X.copy()
+            solution = Solution(lam, intercept, alpha=alpha, kernel=kernel, rows=kept)
+        self._solution = replace(solution, lams=lams, errors=errors)
 
-    def _set_from(self, equations: NormalEquations) -> None:
+    def _solved_from(self, equations: NormalEquations) -> Solution:
         """Choose lam and solve."""
         if self.lam is not None:
-            self._choose(0.0, None)
-            self._set(*equations.coefficients(self.lam_))
-            return
+            lam, _, _ = self._choose(0.0, None)
+            beta, intercept = equations.coefficients(lam)
+            return Solution(lam, intercept, beta)
         path, held = equations.path(), equations.held
         rows = (held.X, held.Y, held.weights)
-        self._choose(path.largest, lambda lams: (path.left_out(*rows, lams), *rows[1:]))
-        self._set(*path.coefficients(self.lam_))
+        lam, lams, errors = self._choose(
+            path.largest, lambda lams: (path.left_out(*rows, lams), *rows[1:])
+        )
+        beta, intercept = path.coefficients(lam)
+        return Solution(lam, intercept, beta, lams=lams, errors=errors)
 
-    def _seed(self) -> int:
-        return int(check_generator(self.random_state).randint(2**31 - 1))
+    def _choose(self, largest: float, left_out: Any) -> tuple[float, Any, Any]:
+        """Take the lam that was given, or the one with the smallest leave-one-out error."""
+        if self.lam is not None:
+            return float(self.lam), None, None
+        lams = path_of(largest)
+        predicted, Y, weights = left_out(lams)
+        errors = np.array([self._error(one, Y, weights) for one in predicted])
+        # the largest of those that do best
+        return float(lams[np.argmin(errors)]), lams, errors
 
-    def _n_held(self) -> int:
-        return int(check_number(self.n_held, "n_held", low=1, whole=True))
+    # -- rows that come in parts ---------------------------------------------------------------
 
     def _start_blocks(self, X: Any, sample_weight: Any) -> None:
         """Check what is the same for all blocks of a Dask array."""
         if sample_weight is not None:
             raise ValueError("sample_weight is not supported for Dask arrays: leave it out")
+        if self.kernel is not None:
+            raise ValueError("kernel must be None for Dask arrays: it needs all rows at once")
         self._forget()
-        first = np.asarray(as_rows(X).blocks[0].compute())
-        first = validate_data(self, first, dtype=[np.float64, np.float32])
-        self._origin = origin_of(first)
+        self._check_lam()
+        self._origin = origin_of(validate_data(self, sampled(X, 1000), dtype=_PRECISIONS))
 
     def _add_blocks(self, X: Any, y: Any, n_targets: int) -> None:
         """Sum over blocks on the cluster, and solve here."""
         from dask.delayed import delayed
 
         blocks, lengths = blocks_of(as_rows(X), y)
-        shared = delayed(self, pure=True)
+        shared, seed = delayed(self, pure=True), self._seed()
         places = np.concatenate([[0], np.cumsum(lengths)[:-1]])
         parts = [
-            delayed(_block_equations)(shared, rows, labels, n_targets, int(place))
+            delayed(_block_equations)(shared, rows, labels, n_targets, seed, int(place))
             for (rows, labels), place in zip(blocks, places, strict=True)
         ]
-        self._set_from(reduced(parts, _merged))
+        self._solution = self._solved_from(reduced(parts, _merged))
 
-    def _block(self, X: Any, y: Any, n_targets: int, place: int) -> NormalEquations:
+    def _block(self, X: Any, y: Any, n_targets: int, seed: int, place: int) -> NormalEquations:
         """Give the sums over one block of a Dask array."""
-        X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
-        equations = NormalEquations(
-            self._origin, n_targets, Held(self._n_held()), self._seed(), place
-        )
-        weights = self._class_weights(y)
-        return equations.add(X, self._targets(y), weights)
-
-    def _forget(self) -> None:
-        """Drop what earlier fits left."""
-        for name in ("_equations", "_stale", "_beta", "_intercept"):
-            self.__dict__.pop(name, None)
+        if len(X) != len(y):
+            raise ValueError(
+                f"a block has {len(X)} rows in X and {len(y)} in y: cut both into the same blocks"
+            )
+        equations = NormalEquations(self._origin, n_targets, Held(self._n_held()), seed, place)
+        if not len(X):
+            return equations
+        X = validate_data(self, X, dtype=_PRECISIONS, reset=False)
+        if y.dtype.kind == "f":
+            check_array(y, ensure_2d=False, allow_nd=False, input_name="y")
+        return equations.add(X, self._targets(y), self._class_weights(y))
 
     def _add_rows(self, X: Any, Y: NDArray, weights: NDArray) -> None:
         """Add rows to those of earlier calls; the solution is worked out when it is asked for."""
+        self._check_lam()
         if not hasattr(self, "_equations"):
-            if "_beta" in self.__dict__:
+            if hasattr(self, "_solution"):
                 warnings.warn(
                     "partial_fit starts anew: the rows of the earlier fit are not among its rows",
                     stacklevel=3,
@@ -119,76 +172,108 @@ class LeastSquares(BaseEstimator):
             held = Held(self._n_held())
             self._equations = NormalEquations(origin_of(X), Y.shape[1], held, self._seed())
         self._equations.add(X, Y, weights)
-        self._stale = True
+        self.__dict__.pop("_solution", None)
 
-    def _solve(self) -> None:
-        """Work out the solution for all rows so far, if it is not known yet."""
+    def _solved(self) -> Solution:
+        """Give the solution for all rows so far; work it out if it is not known yet."""
         check_is_fitted(self)
-        if self.__dict__.get("_stale", False):
-            self._set_from(self._equations)
-            self._stale = False
+        if not hasattr(self, "_solution"):
+            self._solution = self._solved_from(self._equations)
+        return self._solution
 
-    def _choose(self, largest: float, left_out: Any) -> None:
-        """Take the lam that was given, or the one with the smallest leave-one-out error."""
-        if self.lam is not None:
-            self.lam_ = check_number(self.lam, "lam", low=np.finfo(float).tiny)
-            return
-        self.lams_ = path_of(largest)
-        predicted, Y, weights = left_out(self.lams_)
-        self.loo_errors_ = np.array([self._error(one, Y, weights) for one in predicted])
-        # the largest of those that do best
-        self.lam_ = float(self.lams_[np.argmin(self.loo_errors_)])
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_solution") or hasattr(self, "_equations")
 
-    def _set(self, beta: NDArray, intercept: NDArray) -> None:
-        self._beta, self._intercept = beta, intercept
+    def _forget(self) -> None:
+        """Drop what earlier fits left."""
+        for name in ("_equations", "_solution"):
+            self.__dict__.pop(name, None)
+
+    # -- what was found ------------------------------------------------------------------------
+
+    @property
+    def lam_(self) -> float:
+        """The regularisation that was chosen."""
+        return self._solved().lam
+
+    @property
+    def lams_(self) -> NDArray:
+        """What was tried."""
+        return self._existing("lams", "lam=None")
+
+    @property
+    def loo_errors_(self) -> NDArray:
+        """The leave-one-out error of each."""
+        return self._existing("errors", "lam=None")
 
     @property
     def coef_(self) -> NDArray:
         """Weights of the features, (n_targets, n_features)."""
-        self._needs_weights("coef_")
-        return self._beta.T
+        return self._existing("beta", "kernel=None").T
 
-    def _needs_weights(self, name: str) -> None:
-        self._solve()
-        if not hasattr(self, "_beta"):
-            raise AttributeError(f"{name} exists for kernel=None only")
+    @property
+    def intercept_(self) -> Any:
+        """What is added; not penalised."""
+        return self._solved().intercept
+
+    @property
+    def dual_coef_(self) -> NDArray:
+        """Weights of the rows, (n_samples, n_targets), with a kernel."""
+        return self._existing("alpha", "a kernel")
+
+    def _existing(self, name: str, needs: str) -> Any:
+        value = getattr(self._solved(), name)
+        if value is None:
+            raise AttributeError(f"this exists with {needs} only")
+        return value
 
     def _raw(self, X: Any) -> NDArray:
         """Give predictions of every target: (n, targets)."""
-        self._solve()
-        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
-        if self.kernel is None:
-            return np.asarray(X @ self._beta.astype(X.dtype)) + self._intercept
-        similar = X if self.kernel == "precomputed" else self.kernel(X, self.X_fit_)
-        return similar @ self.dual_coef_ + self.intercept_
+        solution = self._solved()
+        X = validate_data(self, X, accept_sparse="csr", dtype=_PRECISIONS, reset=False)
+        return solution.predicted(X)
 
-    def _gram(self, X: Any) -> NDArray:
-        if self.kernel is None:
-            gram = X @ X.T
-            return gram.toarray() if hasattr(gram, "toarray") else gram.astype(float)
-        if self.kernel == "precomputed":
+    # -- parameters ----------------------------------------------------------------------------
+
+    def _seed(self) -> int:
+        return int(check_generator(self.random_state).randint(2**31 - 1))
+
+    def _n_held(self) -> int:
+        return int(check_number(self.n_held, "n_held", low=1, whole=True))
+
+    def _check_lam(self) -> None:
+        if self.lam is not None and check_number(self.lam, "lam", low=0) == 0:
+            raise ValueError("lam=0 must be above 0; None chooses it by leave-one-out")
+
+    def _kernel_and_gram(self, X: Any) -> tuple[Any, NDArray]:
+        if isinstance(self.kernel, str) and self.kernel == "precomputed":
             if X.shape[0] != X.shape[1]:
                 raise ValueError(
                     f"kernel='precomputed' needs a square Gram matrix, not one of shape {X.shape}"
                 )
-            return X
+            return None, X
         if not callable(self.kernel):
             raise ValueError(
                 f"kernel={self.kernel!r} is unknown: pass a Kernel, 'precomputed' or None"
             )
-        return self.kernel(X)
+        kernel = clone(self.kernel, safe=False)
+        return kernel, kernel(X)
 
     def _check_weights(self, sample_weight: ArrayLike | None, X: Any) -> NDArray:
-        weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-        if not weights.any():
-            raise ValueError("sample_weight is zero for every row: nothing is left to learn from")
-        return weights
+        return _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = self.kernel is None
-        tags.input_tags.pairwise = self.kernel == "precomputed"
+        tags.input_tags.pairwise = isinstance(self.kernel, str) and self.kernel == "precomputed"
         return tags
+
+
+def check_total(weights: NDArray) -> NDArray:
+    """Refuse weights that leave no row."""
+    if not weights.any():
+        raise ValueError("every row has weight zero: nothing is left to learn from")
+    return weights
 
 
 class RLSClassifier(ClassifierMixin, LeastSquares):
@@ -269,20 +354,27 @@ class RLSClassifier(ClassifierMixin, LeastSquares):
         self._check_parameters()
         if is_dask(X):
             return self._fit_dask(X, y, sample_weight)
-        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32])
+        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=_PRECISIONS)
         check_classification_targets(y)
         self.classes_ = two_classes_of(y)
         weights = self._check_weights(sample_weight, X) * self._class_weights(y)
-        self._fit_rows(X, self._targets(y), weights)
+        self._fit_rows(X, self._targets(y), check_total(weights))
         return self
 
     def _fit_dask(self, X: Any, y: Any, sample_weight: Any) -> RLSClassifier:
-        self._check_streams()
         import dask.array as da
 
         self._start_blocks(X, sample_weight)
-        self.classes_ = two_classes_of(da.unique(as_labels(y)).compute())
-        self._add_blocks(X, as_labels(y), 1 if len(self.classes_) == 2 else len(self.classes_))
+        self._check_streams()
+        labels = as_labels(y)
+        if labels.ndim != 1:
+            raise ValueError(f"y has {labels.ndim} dimensions: labels must have one")
+        classes = da.unique(labels).compute()
+        if classes.dtype.kind == "f":
+            check_array(classes, ensure_2d=False, input_name="y")
+        check_classification_targets(classes)
+        self.classes_ = two_classes_of(classes)
+        self._add_blocks(X, labels, 1 if len(self.classes_) == 2 else len(self.classes_))
         return self
 
     def partial_fit(
@@ -294,8 +386,7 @@ class RLSClassifier(ClassifierMixin, LeastSquares):
     ) -> RLSClassifier:
         """Add rows to those of earlier calls, in memory that does not grow with them.
 
-        The result is that of :meth:`fit` on all rows at once, but for lam, which is chosen on a
-        sample of them.
+        The result is that of :meth:`fit` on all rows at once.
 
         Parameters
         ----------
@@ -308,9 +399,7 @@ class RLSClassifier(ClassifierMixin, LeastSquares):
         self._check_parameters()
         self._check_streams()
         first = not hasattr(self, "_equations")
-        X, y = validate_data(
-            self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], reset=first
-        )
+        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=_PRECISIONS, reset=first)
         check_classification_targets(y)
         if first and (classes is not None or not hasattr(self, "classes_")):
             if classes is None:
@@ -324,22 +413,20 @@ class RLSClassifier(ClassifierMixin, LeastSquares):
 
     def decision_function(self, X: ArrayLike) -> NDArray:
         """Give the value for each class, (n_samples, n_classes); one in all if there are two."""
+        if is_dask(X):
+            self._solved()
+            n = len(self.classes_)
+            return mapped(X, RLSClassifier.decision_function, self, n if n > 2 else 0, float)
         values = self._raw(X)
         return values[:, 0] if values.shape[1] == 1 else values
 
     def predict(self, X: ArrayLike) -> NDArray:
-        """Give the class with the largest value."""
+        """Give the class with the largest value; for a Dask array, a Dask array."""
+        if is_dask(X):
+            self._solved()
+            return mapped(X, RLSClassifier.predict, self, 0, self.classes_.dtype)
         values = self._raw(X)
         return self.classes_[_winners(values)]
-
-    @property
-    def intercept_(self) -> NDArray:
-        self._solve()
-        return self._intercept
-
-    @intercept_.setter
-    def intercept_(self, value: NDArray) -> None:
-        self._intercept = value
 
     def _targets(self, y: NDArray) -> NDArray[np.float64]:
         unknown = np.setdiff1d(y, self.classes_)
@@ -370,7 +457,8 @@ class RLSClassifier(ClassifierMixin, LeastSquares):
             raise ValueError("partial_fit needs kernel=None: a kernel needs all rows at once")
         if self.class_weight == "balanced":
             raise ValueError(
-                "class_weight='balanced' needs all rows at once: pass partial_fit a dict of weights"
+                "class_weight='balanced' needs all rows at once: pass a dict of weights for "
+                "partial_fit and Dask arrays"
             )
 
 
@@ -422,15 +510,15 @@ class RLSRegressor(MultiOutputMixin, RegressorMixin, LeastSquares):
         sample_weight : array-like of shape (n_samples,), optional
         """
         if is_dask(X):
-            if self.kernel is not None:
-                raise ValueError("kernel must be None for Dask arrays: it needs all rows at once")
             self._start_blocks(X, sample_weight)
             y = as_labels(y)
             self._flat = y.ndim == 1
-            self._add_blocks(X, y, 1 if self._flat else y.shape[1])
+            self._n_targets = 1 if self._flat else y.shape[1]
+            self._add_blocks(X, y, self._n_targets)
             return self
-        X, Y = self._checked(X, y, reset=True)
-        self._fit_rows(X, Y, self._check_weights(sample_weight, X))
+        X, Y, flat = self._checked(X, y, reset=True)
+        self._flat, self._n_targets = flat, Y.shape[1]
+        self._fit_rows(X, Y, check_total(self._check_weights(sample_weight, X)))
         return self
 
     def partial_fit(
@@ -447,43 +535,49 @@ class RLSRegressor(MultiOutputMixin, RegressorMixin, LeastSquares):
         check_number(self.n_held, "n_held", low=1, whole=True)
         if self.kernel is not None:
             raise ValueError("partial_fit needs kernel=None: a kernel needs all rows at once")
-        X, Y = self._checked(X, y, reset=not hasattr(self, "_equations"))
+        X, Y, flat = self._checked(X, y, reset=not hasattr(self, "_equations"))
+        if hasattr(self, "_equations") and Y.shape[1] != self._equations.n_targets:
+            raise ValueError(
+                f"y has {Y.shape[1]} targets, but {self._equations.n_targets} at the first call"
+            )
+        self._flat, self._n_targets = flat, Y.shape[1]
         self._add_rows(X, Y, self._check_weights(sample_weight, X))
         return self
 
     def predict(self, X: ArrayLike) -> NDArray:
-        """Give the values of each sample."""
+        """Give the values of each sample; for a Dask array, a Dask array."""
+        if is_dask(X):
+            self._solved()
+            return mapped(
+                X, RLSRegressor.predict, self, 0 if self._flat else self._n_targets, float
+            )
         values = self._raw(X)
         return values[:, 0] if self._flat else values
 
     @property
     def intercept_(self) -> Any:
-        self._solve()
-        return float(self._intercept[0]) if self._flat else self._intercept
-
-    @intercept_.setter
-    def intercept_(self, value: NDArray) -> None:
-        self._intercept = value
+        """What is added; not penalised."""
+        intercept = self._solved().intercept
+        return float(intercept[0]) if self._flat else intercept
 
     @property
     def coef_(self) -> NDArray:
-        """Weights of the features."""
-        self._needs_weights("coef_")
-        return self._beta[:, 0] if self._flat else self._beta.T
+        """Weights of the features, (n_features,) or (n_targets, n_features)."""
+        beta = self._existing("beta", "kernel=None")
+        return beta[:, 0] if self._flat else beta.T
 
-    def _checked(self, X: Any, y: Any, reset: bool) -> tuple[Any, NDArray]:
+    def _checked(self, X: Any, y: Any, reset: bool) -> tuple[Any, NDArray, bool]:
         X, y = validate_data(
             self,
             X,
             y,
             accept_sparse="csr",
-            dtype=[np.float64, np.float32],
+            dtype=_PRECISIONS,
             multi_output=True,
             y_numeric=True,
             reset=reset,
         )
-        self._flat = y.ndim == 1
-        return X, y.reshape(len(y), -1).astype(float)
+        return X, y.reshape(len(y), -1).astype(float), y.ndim == 1
 
     def _targets(self, y: NDArray) -> NDArray[np.float64]:
         return np.asarray(y, dtype=float).reshape(len(y), -1)
@@ -502,8 +596,10 @@ def as_labels(y: Any) -> Any:
     return as_rows(y)
 
 
-def _block_equations(machine: Any, X: Any, y: Any, n_targets: int, place: int) -> NormalEquations:
-    return machine._block(np.asarray(X), np.asarray(y), n_targets, place)
+def _block_equations(
+    machine: Any, X: Any, y: Any, n_targets: int, seed: int, place: int
+) -> NormalEquations:
+    return machine._block(np.asarray(X), np.asarray(y), n_targets, seed, place)
 
 
 def _merged(parts: list[NormalEquations]) -> NormalEquations:

@@ -55,7 +55,11 @@ def pool_max(fits, k, thresholds, out):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True, fastmath=_FAST)
 def pool_moments(fits, k, thresholds, out):  # type: ignore[no-untyped-def]
-    """Give the mean, and roots of the central moments from the second on, with their sign."""
+    """Give the mean, and the roots of absolute central moments from the second on.
+
+    Each is multiplied by the share of the moment that does not cancel: one for even moments, how
+    lopsided the projections are for odd ones.
+    """
     for i in range(out.shape[0]):
         for j in range(out.shape[1]):
             some = fits[i, j * k : (j + 1) * k]
@@ -65,8 +69,10 @@ def pool_moments(fits, k, thresholds, out):  # type: ignore[no-untyped-def]
             mean /= k
             out[i, j, 0] = mean
             for b in range(1, out.shape[2]):
-                moment = 0.0
+                moment, size = 0.0, 0.0
                 for t in range(k):
-                    moment += (some[t] - mean) ** (b + 1)
-                moment /= k
-                out[i, j, b] = np.sign(moment) * abs(moment) ** (1 / (b + 1))
+                    power = (some[t] - mean) ** (b + 1)
+                    moment += power
+                    size += abs(power)
+                share = moment / size if size > 0 else 0.0
+                out[i, j, b] = share * (size / k) ** (1 / (b + 1))

@@ -91,7 +91,9 @@ def pooled(
     """
     dtype = thresholds.dtype
     k, width = len(orbits.action), out.shape[2]
-    for rows in slices(X.shape[0], ROWS):
+    # sparse rows become dense here: no more of them at a time than a few blocks hold
+    most = min(ROWS, max(1, 16 * BLOCK_BYTES // (X.shape[1] * dtype.itemsize)))
+    for rows in slices(X.shape[0], most):
         x = X[rows].toarray() if issparse(X) else X[rows]
         x = prepare(np.ascontiguousarray(x, dtype=dtype))
         for some, known in orbits.blocks(dtype):
@@ -112,8 +114,9 @@ def _pool_block(
     m = len(thresholds)
     # many rows by few orbits: what BLAS rearranges of the orbits serves all rows at once
     tall = min(len(x), 1024)
-    wide = min(m, max(1, BLOCK_BYTES // (tall * k * x.itemsize)))
-    tall = min(tall, max(1, BLOCK_BYTES // (wide * k * x.itemsize)))
+    most = max(k, width) * x.itemsize
+    wide = min(m, max(1, BLOCK_BYTES // (tall * most)))
+    tall = min(tall, max(1, BLOCK_BYTES // (wide * most)))
     buffers = threading.local()
 
     def some(columns: slice) -> None:

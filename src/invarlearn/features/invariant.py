@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from invarlearn._dask import as_rows, is_dask, transformed
+from invarlearn._dask import is_dask, sampled, transformed
 from invarlearn.features._projections import TemplateOrbits, pooled
 from invarlearn.features.templates import (
     data_templates,
@@ -23,6 +23,7 @@ from invarlearn.features.templates import (
 )
 from invarlearn.transforms import Family, Identity
 from invarlearn.transforms._checks import check_generator, check_number
+from invarlearn.transforms._threads import slices
 from invarlearn.transforms.grid import Grid, as_grid
 
 # Quantiles are taken of about so many projections of each template.
@@ -148,18 +149,22 @@ class InvariantFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
-            A sample of the rows is enough; of a Dask array the first block is taken.
+            A sample of the rows is enough; of a Dask array one is drawn from up to 16 blocks.
         y : ignored
         """
         if is_dask(X):
-            X = np.asarray(as_rows(X).blocks[0].compute())
-        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32])
+            X = sampled(X, 1000)
         self._check_parameters()
+        X = validate_data(self, X, accept_sparse="csr", dtype=self._accepted())
         rng = check_generator(self.random_state)
         d = X.shape[1]
         family = self._family()
         family.resolve_shape(d)
+        self._pooling, self._placed = self.pooling, self.thresholds
+        self._normalize, self._kind = bool(self.normalize), self._template_kind()
         self.templates_ = self._drawn_templates(X, rng)
+        if not self.templates_.any():
+            raise ValueError("all templates are zero: templates='data' needs rows that differ")
         self._orbits = TemplateOrbits(self.templates_, self._action(d, rng))
         self.s_ = self._range(X)
         thresholds = self._placed_thresholds(X, rng)
@@ -186,12 +191,15 @@ class InvariantFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         check_is_fitted(self)
         if is_dask(X):
             return transformed(X, self, self._n_features_out, self.dtype)
-        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
+        X = validate_data(self, X, accept_sparse="csr", dtype=self._accepted(), reset=False)
         shape = (X.shape[0], self._n_features_out)
         if out is None:
             out = np.empty(shape, dtype=self.dtype)
-        elif out.shape != shape or not out.flags.c_contiguous:
-            raise ValueError(f"out must be a contiguous array of shape {shape}, not {out.shape}")
+        elif out.shape != shape or not out.flags.c_contiguous or out.dtype.kind != "f":
+            raise ValueError(
+                f"out must be a contiguous array of shape {shape} and floating numbers, not "
+                f"{out.dtype} of shape {out.shape}"
+            )
         m = len(self.templates_)
         pooled(
             X,
@@ -223,22 +231,37 @@ class InvariantFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         family = self._family()
         if self.n_elements is not None:
             return family._drawn(int(self.n_elements), rng, d)
-        family._orbit_shape(np.empty((0, d)))
+        if not np.isfinite(family._size(d)):
+            raise ValueError(
+                f"the elements of {family!r} cannot be listed: set n_elements, to draw some"
+            )
         return family._listed(d)
+
+    def _template_kind(self) -> str:
+        """Say which templates are meant; "given" for an array."""
+        if not isinstance(self.templates, str):
+            return "given"
+        if self.templates != "auto":
+            return self.templates
+        return "local" if self._family().domain in ("image", "spectrogram") else "gaussian"
+
+    def _accepted(self) -> list[Any]:
+        """Give the precisions that rows are taken in; others become the first."""
+        single = self._precision() == np.float32
+        return [np.float32, np.float64] if single else [np.float64, np.float32]
 
     def _drawn_templates(self, X: Any, rng: np.random.RandomState) -> NDArray:
         d, m, precision = X.shape[1], int(self.n_templates), self._precision()
         if not isinstance(self.templates, str):
-            templates = check_array(self.templates, dtype=precision, input_name="templates")
+            templates = check_array(
+                self.templates, dtype=precision, copy=True, input_name="templates"
+            )
             if templates.shape[1] != d:
                 raise ValueError(
                     f"templates have {templates.shape[1]} features, but X has {d}: they must agree"
                 )
             return templates
-        kind = self.templates
-        if kind == "auto":
-            local = self._family().domain in ("image", "spectrogram")
-            kind = "local" if local else "gaussian"
+        kind = self._template_kind()
         if kind == "gaussian":
             templates = gaussian_templates(m, d, float(self.epsilon), rng)
         elif kind == "sphere":
@@ -248,7 +271,8 @@ class InvariantFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
             blur = check_number(self.blur, "blur", low=0)
             templates = local_templates(m, grid, self._envelope(grid), blur, rng)
         else:
-            rows = X[np.sort(rng.permutation(X.shape[0])[:SAMPLE])]
+            most = max(m, 1000)
+            rows = X[np.sort(rng.permutation(X.shape[0])[:most])]
             rows = rows.toarray() if issparse(rows) else rows
             grid = self._grid(d) if self.envelope is not None else None
             envelope = None if grid is None else self._envelope(grid)
@@ -288,14 +312,19 @@ class InvariantFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
             return np.tile(self.s_ * (np.arange(-n, n) + 0.5) / n, (m, 1))
         count = n if self.pooling == "cdf" else n - 1
         levels = (np.arange(count) + 1) / (count + 1)
-        chosen = rng.permutation(X.shape[0])[: max(50, SAMPLE // len(self._orbits.action))]
+        most = max(50, SAMPLE // len(self._orbits.action))
+        most = min(most, 1000 if X.shape[1] > 1000 else most)
+        chosen = rng.permutation(X.shape[0])[:most]
         rows = X[np.sort(chosen)]
         rows = rows.toarray() if issparse(rows) else rows
         rows = self._prepared(rows.astype(self._precision()))
         thresholds = np.empty((m, count))
         for some, orbits in self._orbits.blocks(self._precision()):
-            fits = (orbits @ rows.T).reshape(some.stop - some.start, -1)
-            thresholds[some] = [quantiles(values, levels) for values in fits]
+            k = len(orbits) // (some.stop - some.start)
+            for few in slices(some.stop - some.start, 2**24 // (k * len(rows))):
+                fits = orbits[few.start * k : few.stop * k] @ rows.T
+                found = [quantiles(row.ravel(), levels) for row in np.split(fits, len(fits) // k)]
+                thresholds[some.start + few.start : some.start + few.stop] = found
         return thresholds
 
     def _n_values(self) -> int:
@@ -319,16 +348,23 @@ class InvariantFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         return np.float64 if np.dtype(self.dtype) == np.float64 else np.float32
 
     def _prepared(self, rows: NDArray) -> NDArray:
-        return normalized(rows) if self.normalize else rows
+        if not np.isfinite(rows).all():
+            raise ValueError(
+                f"rows are too large for {rows.dtype}: scale them, or choose dtype='float64'"
+            )
+        return normalized(rows) if self._normalize else rows
 
     def _pool(self) -> Any:
         from invarlearn.features import _pooling
 
-        return getattr(_pooling, f"pool_{self.pooling}")
+        return getattr(_pooling, f"pool_{self._pooling}")
 
     def _check_parameters(self) -> None:
         if self.family is not None and not isinstance(self.family, Family):
-            raise TypeError(f"family={self.family!r} is not a Family: see invarlearn.transforms")
+            raise TypeError(
+                f"family={self.family!r} is not a Family: build one from invarlearn.transforms "
+                "(a * b does both, a | b one or the other)"
+            )
         check_number(self.n_templates, "n_templates", low=1, whole=True)
         check_number(self.n_bins, "n_bins", low=1, whole=True)
         if self.n_elements is not None:
@@ -343,7 +379,11 @@ class InvariantFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
             given = name == "templates" and not isinstance(value, str)
             if not given and value not in known:
                 raise ValueError(f"{name}={value!r} is unknown: choose one of {', '.join(known)}")
-        if np.dtype(self.dtype).name not in _DTYPES:
+        try:
+            known_dtype = np.dtype(self.dtype).name in _DTYPES
+        except TypeError:
+            known_dtype = False
+        if not known_dtype:
             raise ValueError(f"dtype={self.dtype!r} must be one of {', '.join(_DTYPES)}")
         if self.pooling == "histogram" and self.thresholds == "quantile" and self.n_bins < 2:
             raise ValueError("n_bins=1 makes a histogram of one bin: choose 2 or more")

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
 from sklearn.utils.validation import validate_data
 
+from invarlearn._dask import is_dask, sampled, transformed
 from invarlearn.transforms._checks import Shape, check_number
 from invarlearn.transforms._threads import in_threads, slices
 from invarlearn.transforms.grid import image_grid
@@ -113,6 +114,10 @@ class OrientedGradients(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         """
         from invarlearn.features._oriented import oriented_gradients
 
+        if is_dask(X):
+            if not hasattr(self, "shape_"):
+                return clone(self).fit(sampled(X, 1)).transform(X)
+            return transformed(X, self, self._n_features_out, np.float32)
         if not hasattr(self, "shape_"):
             return clone(self).fit_transform(X)
         X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)

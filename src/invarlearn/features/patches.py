@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from invarlearn._dask import is_dask, transformed
 from invarlearn.transforms._checks import Shape, check_generator, check_number
 from invarlearn.transforms._threads import slices
 from invarlearn.transforms.grid import Grid, image_grid
@@ -88,6 +89,7 @@ class PatchFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         margin = int(check_number(self.margin, "margin", low=0, whole=True))
         if not hasattr(self.features, "transform"):
             raise TypeError(f"features={self.features!r} has no transform: pass a transformer")
+        self._width, self._step, self._margin = width, step, margin
         self._grid: Grid = image_grid(self.shape, X.shape[1], type(self).__name__)
         sides = [side + 2 * margin - width for side in self._grid[:2]]
         if min(sides) < 0:
@@ -99,8 +101,9 @@ class PatchFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         rng = check_generator(self.random_state)
         some = rng.permutation(len(X))[: max(1, SAMPLE // int(np.prod(places)) + 1)]
         self.features_ = clone(self.features).fit(self._patches(X[np.sort(some)]))
-        one = self.features_.transform(self._patches(X[:1]))
+        one = np.asarray(self.features_.transform(self._patches(X[:1])))
         self.shape_ = (*places, one.shape[1])
+        self._dtype = one.dtype
         return self
 
     def transform(self, X: ArrayLike) -> NDArray:
@@ -115,18 +118,20 @@ class PatchFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         array of shape (n_samples, rows * columns * n_features of a patch)
         """
         check_is_fitted(self)
+        if is_dask(X):
+            return transformed(X, self, self._n_features_out, self._dtype)
         X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
         rows, columns, channels = self.shape_
         one = rows * columns * max(self._length(), channels) * X.itemsize
-        out = np.empty((len(X), rows * columns * channels), dtype=np.float32)
+        out = np.empty((len(X), rows * columns * channels), dtype=self._dtype)
         for some in slices(len(X), BLOCK_BYTES // one):
-            found = self.features_.transform(self._patches(X[some]))
+            found = np.asarray(self.features_.transform(self._patches(X[some])))
             out[some] = found.reshape(some.stop - some.start, -1)
         return out
 
     def _patches(self, X: NDArray) -> NDArray:
         """Cut rows into patches: (n * places, width * width * channels)."""
-        margin, step, width = int(self.margin), int(self.step), int(self.width)
+        margin, step, width = self._margin, self._step, self._width
         images = X.reshape(-1, *self._grid)
         around = ((0, 0), (margin, margin), (margin, margin), (0, 0))
         windows = np.lib.stride_tricks.sliding_window_view(
@@ -137,7 +142,7 @@ class PatchFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         return np.ascontiguousarray(patches).reshape(-1, self._length())
 
     def _length(self) -> int:
-        return int(self.width) ** 2 * self._grid[2]
+        return self._width**2 * self._grid[2]
 
     @property
     def _n_features_out(self) -> int:

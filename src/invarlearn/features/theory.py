@@ -59,19 +59,20 @@ def orbit_distance(X: ArrayLike, Z: ArrayLike, family: Family) -> NDArray[np.flo
     array([[0.7071]])
     """
     X, Z = (check_array(rows, dtype=float) for rows in (X, Z))
+    if X.shape[1] != Z.shape[1]:
+        raise ValueError(f"X has {X.shape[1]} features and Z has {Z.shape[1]}: they must agree")
     bound = family.with_shape_of(X.shape[1])
     one_side = bound.is_group and bound.is_unitary
     action = bound._listed(X.shape[1])
     total = np.zeros((len(X), len(Z)))
-    others = [slice(0, 1)] if one_side else slices(len(action), 64)
-    for first in slices(len(action), 64):
-        moved = action.act(X, first.start, first.stop).reshape(-1, X.shape[1])
-        for second in others:
-            count = second.stop - second.start
-            moved_z = action.act(Z, second.start, second.stop).reshape(-1, Z.shape[1])
-            distances = np.sqrt(_squared(moved, moved_z))
-            total += distances.reshape(len(X), -1, len(Z), count).sum(axis=(1, 3))
-    return total / (len(action) * others[-1].stop)
+    n_others = 1 if one_side else len(action)
+    # one element of the family at a time on the side of Z, and a few rows of X
+    for some in slices(len(X), 2**20 // (len(action) * X.shape[1])):
+        moved = action.act(X[some], 0, len(action)).reshape(-1, X.shape[1])
+        for second in range(n_others):
+            distances = np.sqrt(_squared(moved, action.act(Z, second, second + 1)[:, 0]))
+            total[some] += distances.reshape(some.stop - some.start, -1, len(Z)).sum(axis=1)
+    return total / (len(action) * n_others)
 
 
 def _squared(X: NDArray, Z: NDArray) -> NDArray:
@@ -126,7 +127,8 @@ def expected_kernel(
     With more and more templates and thresholds, over all elements of the family. In closed form
     for Gaussian templates and those on the sphere, if the family keeps norms and holds the inverse
     of each of its elements (Theorem 1 and Remarks 1 and 3); otherwise by Monte Carlo, from
-    templates drawn anew, each with its exact integral over thresholds.
+    templates drawn anew (the fitted ones, if they came from data or were given), each with its
+    exact integral over thresholds.
 
     Parameters
     ----------
@@ -145,26 +147,37 @@ def expected_kernel(
         ``values`` and their standard ``errors``, (n, m) each.
     """
     check_is_fitted(features)
-    if features.pooling != "cdf" or features.thresholds == "quantile":
+    if features._pooling != "cdf" or features._placed == "quantile":
         raise ValueError(
             "K_s belongs to pooling='cdf' and thresholds='uniform' or 'midpoint': quantiles make "
             "another kernel, which depends on the training rows"
         )
-    X = features._prepared(check_array(X, dtype=float))
-    Z = X if Z is None else features._prepared(check_array(Z, dtype=float))
+    X = _rows_of(features, X)
+    Z = X if Z is None else _rows_of(features, Z)
     family = features._family().with_shape_of(X.shape[1])
-    known = isinstance(features.templates, str) and features.templates in ("gaussian", "sphere")
+    known = features._kind in ("gaussian", "sphere")
     closed = family.is_unitary and (family.is_group or _has_inverses(family, X.shape[1]))
     if known and closed and _within(features, X) and _within(features, Z):
-        weight = distance_weight(X.shape[1], str(features.templates), features.epsilon)
+        weight = distance_weight(X.shape[1], features._kind, features.epsilon)
         values = features.s_ - weight * orbit_distance(X, Z, family)
         return Expected(values, np.zeros_like(values))
     return _simulated(features, X, Z, n_draws, random_state)
 
 
+def _rows_of(features: InvariantFeatures, X: ArrayLike) -> NDArray:
+    """Give rows as the features see them."""
+    rows = check_array(X, dtype=float)
+    if rows.shape[1] != features.n_features_in_:
+        raise ValueError(
+            f"rows have {rows.shape[1]} features, but the features were fitted on "
+            f"{features.n_features_in_}"
+        )
+    return features._prepared(rows)
+
+
 def _within(features: InvariantFeatures, X: NDArray) -> bool:
     """Tell whether no projection can leave the range of the thresholds."""
-    longest = 1.0 if features.templates == "sphere" else np.sqrt(1 + features.epsilon)
+    longest = 1.0 if features._kind == "sphere" else np.sqrt(1 + features.epsilon)
     return bool(np.linalg.norm(X, axis=1).max() * longest <= features.s_ * (1 + 1e-6))
 
 
@@ -187,23 +200,31 @@ def _simulated(
 
     check_number(n_draws, "n_draws", low=2, whole=True)
     rng = check_generator(random_state)
-    if isinstance(features.templates, str) and features.templates != "data":
+    if features._kind not in ("data", "given"):
         fresh = InvariantFeatures(**{**features.get_params(deep=False), "n_templates": n_draws})
         templates = fresh._drawn_templates(X, rng).astype(float)
     else:
         templates = features.templates_.astype(float)
-    orbits = TemplateOrbits(templates, features._orbits.action)
-    k = len(orbits.action)
+    family = features._family()
+    listed = np.isfinite(family._size(X.shape[1]))
+    action = family._listed(X.shape[1]) if listed else features._orbits.action
+    orbits = TemplateOrbits(templates, action)
+    k = len(action)
     total = np.zeros((len(X), len(Z)))
     squares = np.zeros_like(total)
     for some, known in orbits.blocks(float):
         m = some.stop - some.start
-        ours, theirs = (
-            np.sort((rows @ known.T).reshape(len(rows), m, k), axis=2) for rows in (X, Z)
-        )
-        integrals(ours, theirs, features.s_, total, squares)
+        pieces = [slices(len(rows), 2**22 // (m * k)) for rows in (X, Z)]
+        for left in pieces[0]:
+            ours = np.sort((X[left] @ known.T).reshape(-1, m, k), axis=2)
+            for right in pieces[1]:
+                theirs = np.sort((Z[right] @ known.T).reshape(-1, m, k), axis=2)
+                part = (left, right)
+                integrals(ours, theirs, features.s_, total[part], squares[part])
     n = len(templates)
     mean = total / n
+    if n == 1:
+        return Expected(mean, np.full_like(mean, np.inf))
     return Expected(mean, np.sqrt(np.maximum(squares / n - mean**2, 0) / (n - 1)))
 
 
@@ -346,6 +367,9 @@ def risk_bound(
     n, m, k, bins = counts.values()
     if not 0 < delta < 1:
         raise ValueError(f"delta={delta!r} must lie between 0 and 1")
+    for name, value in (("size", size), ("s", s), ("lipschitz", lipschitz)):
+        check_number(value, name, low=0)
+    check_number(loss_at_zero, "loss_at_zero", low=0)
     scale = s * size
     kappa = (2 + 1 / bins) * scale
     # both tails, so half of delta

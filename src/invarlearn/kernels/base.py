@@ -47,8 +47,26 @@ class Kernel(BaseEstimator, gaussian_process.Kernel):
         """Tell scikit-learn that values depend on more than differences of rows."""
         return False
 
+    def __call__(
+        self, X: ArrayLike, Y: ArrayLike | None = None, eval_gradient: bool = False
+    ) -> Any:
+        """Give the Gram matrix, (n, m).
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n_features)
+        Y : array-like of shape (m, n_features), optional
+            None: X.
+        eval_gradient : bool, default=False
+            Asked for by Gaussian processes: give also the derivative by the parameters that they
+            may fit, of which there are none, (n, n, 0).
+        """
+        values = self._values(X, Y)
+        return (values, np.empty((*values.shape, 0))) if eval_gradient else values
+
     @abstractmethod
-    def __call__(self, X: ArrayLike, Y: ArrayLike | None = None) -> Rows:
+    def _values(self, X: ArrayLike, Y: ArrayLike | None) -> Rows:
+        """Give the Gram matrix; subclasses provide this."""
         raise NotImplementedError
 
     @abstractmethod
@@ -108,7 +126,7 @@ class ProfileKernel(Kernel):
 class DotKernel(ProfileKernel):
     """k(x, y) = f(<x, y>)."""
 
-    def __call__(self, X: ArrayLike, Y: ArrayLike | None = None) -> Rows:
+    def _values(self, X: ArrayLike, Y: ArrayLike | None) -> Rows:
         X, Y = check_pair(X, Y)
         return check_finite(self.profile(X @ Y.T, 0))
 
@@ -202,7 +220,7 @@ class RBF(ProfileKernel):
         gamma = check_number(self.gamma, "gamma", low=0)
         return s.dtype.type((-gamma) ** order) * np.exp(s.dtype.type(-gamma) * s)
 
-    def __call__(self, X: ArrayLike, Y: ArrayLike | None = None) -> Rows:
+    def _values(self, X: ArrayLike, Y: ArrayLike | None) -> Rows:
         X, other = check_pair(X, Y)
         values = self.profile(squared_distances(X, other), 0)
         if X is other:

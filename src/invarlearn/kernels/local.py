@@ -69,7 +69,7 @@ class LocalPolynomial(Kernel):
         self.average = average
         self.shape = shape
 
-    def __call__(self, X: ArrayLike, Y: ArrayLike | None = None) -> Rows:
+    def _values(self, X: ArrayLike, Y: ArrayLike | None) -> Rows:
         X, Y = check_pair(X, Y)
         same = X is Y
         grid = self._grid(X.shape[1])

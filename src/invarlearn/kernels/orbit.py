@@ -87,7 +87,7 @@ class OrbitKernel(Kernel):
     def is_definite(self) -> bool:  # type: ignore[override]
         return self.pooling == "mean" and self._base().is_definite
 
-    def __call__(self, X: ArrayLike, Y: ArrayLike | None = None) -> Rows:
+    def _values(self, X: ArrayLike, Y: ArrayLike | None) -> Rows:
         self._check_parameters()
         X, Y = check_pair(X, Y)
         same = X is Y

@@ -37,17 +37,19 @@ def path_of(largest: float) -> Matrix:
     return scale * np.logspace(1, -7, N_LAMS)
 
 
-def row_keys(seed: int, first: int, n: int) -> NDArray[np.uint64]:
+def row_keys(seed: int, first: int, n: int, weights: Matrix | None = None) -> NDArray[np.uint64]:
     """Give a random number to each of n rows, by its place in the whole alone (splitmix64).
 
-    The same rows have the same keys, however they are cut into blocks.
+    The same rows have the same keys, however they are cut into blocks. Rows of weight zero have
+    the largest key.
     """
     z = np.arange(first + 1, first + n + 1, dtype=np.uint64)
     with np.errstate(over="ignore"):
         z = (z + np.uint64(seed) * np.uint64(2**32)) * np.uint64(0x9E3779B97F4A7C15)
         z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
         z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return z ^ (z >> np.uint64(31))
+    z = z ^ (z >> np.uint64(31))
+    return z if weights is None else np.where(weights > 0, z, np.uint64(2**64 - 1))
 
 
 def smallest(keys: NDArray[np.uint64], size: int) -> NDArray[np.intp]:
@@ -115,7 +117,7 @@ class NormalEquations:
 
     def add(self, X: Any, Y: Matrix, weights: Matrix) -> NormalEquations:
         """Add rows, dense or sparse, and give itself."""
-        keys = row_keys(self.seed, self.first + self.n_rows, X.shape[0])
+        keys = row_keys(self.seed, self.first + self.n_rows, X.shape[0], weights)
         kept = smallest(keys, self.held.size)
         rows = X[kept].toarray() if issparse(X) else np.array(X[kept])
         sample = Held(self.held.size, rows, Y[kept], weights[kept], keys[kept])
@@ -126,8 +128,17 @@ class NormalEquations:
 
     def _add(self, X: Any, Y: Matrix, weights: Matrix) -> None:
         if issparse(X):
+            X = X.astype(float)
             weighted = diags_array(weights) @ X
             self.gram += (X.T @ weighted).toarray()
+            if self.origin.any():
+                # an earlier block was dense: measure these rows from its origin too
+                here = np.asarray(weighted.sum(axis=0)).ravel()
+                total = weights.sum()
+                self.gram -= np.outer(self.origin, here) + np.outer(here, self.origin)
+                self.gram += total * np.outer(self.origin, self.origin)
+                self.cross -= np.outer(self.origin, weights @ Y)
+                self.sum_x -= total * self.origin
         else:
             # in double precision: small eigenvalues matter where lam is small
             X = X.astype(float) - self.origin
@@ -177,8 +188,11 @@ class NormalEquations:
     def path(self) -> PrimalPath:
         """Factor the centred scatter matrix, for any lam."""
         gram, cross, mean, target = self.centred()
+        # what is left of equal features is rounding, and no eigenvalue
+        noise = np.finfo(float).eps * len(gram) * (np.trace(gram) + mean @ mean)
         values, vectors = eigh(gram, driver="evd", overwrite_a=True, check_finite=False)
-        return PrimalPath(values.clip(0), vectors, vectors.T @ cross, mean, target, self.weight)
+        values = np.where(values > noise, values, 0.0)
+        return PrimalPath(values, vectors, vectors.T @ cross, mean, target, self.weight)
 
 
 def scatter(X: NDArray) -> NDArray:
@@ -243,10 +257,12 @@ class DualPath:
         rest = weighted - np.outer(unit, unit @ weighted)
         rest -= np.outer(rest @ unit, unit)
         rest = (rest + rest.T) / (2 * weights.sum())
+        noise = np.finfo(float).eps * len(gram) * abs(np.trace(weighted)) / weights.sum()
         values, vectors = eigh(rest, driver="evd", overwrite_a=True, check_finite=False)
+        values = np.where(values > noise, values, 0.0)
         targets = Y * roots[:, None]
         targets = targets - np.outer(unit, unit @ targets)
-        return cls(values.clip(0), vectors, vectors.T @ targets, gram, Y, weights)
+        return cls(values, vectors, vectors.T @ targets, gram, Y, weights)
 
     @property
     def largest(self) -> float:

@@ -108,6 +108,9 @@ class Affine(Action):
     def act(self, X: Rows, start: int, stop: int) -> Rows:
         height, width, channels = self.grid
         n, d = X.shape
+        if d != height * width * channels:
+            # compiled code reads the pixels without looking
+            raise ValueError(f"rows have {d} features, not {height * width * channels}")
         step = self.piece(height * width)
         out = np.empty((n, stop - start, d), dtype=X.dtype)
         for lo in range(start, stop, step):

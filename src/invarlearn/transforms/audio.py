@@ -249,6 +249,11 @@ class LogSpectrogram(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         objects = isinstance(X, np.ndarray) and X.dtype == object and X.ndim == 1
         if not isinstance(X, (list, tuple)) and not objects:
             return list(validate_data(self, X, dtype=float, reset=reset))
+        if len(X) and isinstance(X[0], (str, bytes)):
+            raise TypeError(
+                f"waveforms are arrays of samples, not names such as {X[0]!r}: read the files "
+                "first, with scipy.io.wavfile.read or another reader"
+            )
         if len(X) == 0 or np.ndim(X[0]) == 0:
             raise ValueError(
                 "Expected 2D array or a list of waveforms, got 1D array or an empty list instead. "
@@ -261,7 +266,8 @@ class LogSpectrogram(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         for i, clip in enumerate(clips):
             if clip.ndim != 1 or not len(clip):
                 raise ValueError(
-                    f"waveform {i} has shape {clip.shape}: it must be a 1-D array of samples"
+                    f"waveform {i} has shape {clip.shape}: it must be a 1-D array of one sample "
+                    "or more"
                 )
             check_array(clip[None], input_name=f"waveform {i}")
         return [clip.astype(float) for clip in clips]

@@ -78,7 +78,7 @@ class Translation(AffineFamily):
         if side is not None and 1 < side <= count * self.step:
             raise ValueError(
                 f"radius={self.radius!r} moves all of an image of {side} pixels out of sight: "
-                f"choose a radius below {side}"
+                f"choose a radius below {side} (or check shape: height, width, then channels)"
             )
         return np.zeros(1) if side == 1 else steps(count * self.step, 2 * count + 1, "radius")
 

@@ -218,6 +218,7 @@ def patch_features(seed: int) -> BaseEstimator:
 
 _DIGIT_FEATURES: dict[str, Any] = {
     "raw": None,
+    "gradients": lambda seed: OrientedGradients(),
     "CDF, Gaussian templates": lambda seed: pixel_features(seed, templates="gaussian"),
     "CDF, local templates": pixel_features,
     "CDF of patches' CDF": patch_features,

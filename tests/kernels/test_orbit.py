@@ -332,6 +332,7 @@ def small_images(n=24, seed=0):
     return X, X[:, :18].sum(axis=1) > X[:, 18:].sum(axis=1)
 
 
+@pytest.mark.filterwarnings("ignore:The optimal value found")
 @pytest.mark.parametrize("pooling", ["max", "mean"])
 def test_learners_of_scikit_learn_take_kernels_as_they_are(pooling):
     X, y = small_images()

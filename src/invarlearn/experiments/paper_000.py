@@ -115,8 +115,8 @@ FIGURE_1 = Experiment(
     run=run_words,
     x="n_per_class",
     lines="features",
-    seeds={"quick": 3, "full": 20},
-    settings={"quick": {"n_test": 1000}, "full": {"n_test": 3000}},
+    seeds={"quick": 3, "full": 10},
+    settings={"quick": {"n_test": 1000}, "full": {"n_test": 1500}},
     note=(
         "X_perm: all words of 5 letters from 8; targets, training words, test words and templates "
         "are drawn anew each time (the paper: 100 draws). CDF(n, m): n thresholds at quantiles and "

@@ -1,4 +1,4 @@
-"""Contract suites: what every family and kernel must keep, for ours and for yours."""
+"""Contract suites: what every family, kernel and functional must keep, for ours and for yours."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
 from invarlearn import transforms
+from invarlearn.functionals.base import Functional, Gradients, Representers, Slopes, Term, Values
 from invarlearn.kernels import Kernel
 from invarlearn.kernels.base import ProfileKernel
 from invarlearn.transforms import Family
 
-__all__ = ["check_family", "check_kernel"]
+__all__ = ["check_family", "check_functional", "check_kernel"]
 
 # How many rows the slower checks look at.
 _FEW = 3
@@ -289,3 +290,102 @@ def _check_kernel_derivatives(kernel: ProfileKernel, X: NDArray, Y: NDArray) -> 
     assert np.abs(mixed - bend).max() <= 1e-5 * (1 + np.abs(bend).max()), (
         "mixed differs from differences of gradient"
     )
+
+
+def check_functional(
+    functional: Functional, kernel: Kernel, X: ArrayLike, tol: float = 1e-6
+) -> None:
+    """Check the representers of a functional, on the rows X.
+
+    Values and inner products against differences and quadrature of the functions themselves;
+    products without the Gram matrix against those with it; no negative eigenvalue; the input
+    untouched; cloning.
+
+    Parameters
+    ----------
+    functional : Functional
+    kernel : Kernel
+    X : array-like of shape (n_samples, n_features)
+        A few rows; of up to three features if means over neighbourhoods are involved, since these
+        are checked by quadrature.
+    tol : float, default=1e-6
+        Relative to the largest inner product.
+
+    Raises
+    ------
+    AssertionError
+        Which says what does not hold.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from invarlearn.functionals import Derivative
+    >>> from invarlearn.kernels import RBF
+    >>> check_functional(Derivative(), RBF(0.5), np.random.RandomState(0).rand(4, 3))
+    """
+    assert isinstance(functional, Functional), f"{functional!r} is not a Functional"
+    assert repr(clone(functional)) == repr(functional), "clone changes the functional"
+    X = np.array(X, dtype=float)
+    before = X.copy()
+    X.flags.writeable = False
+    found = Representers(kernel, [functional], X)
+    gram = found.gram()
+    np.testing.assert_array_equal(X, before, err_msg="the rows were changed")
+    size = max(1.0, float(np.abs(gram).max()))
+    np.testing.assert_allclose(gram, gram.T, atol=1e-10 * size, err_msg="inner products: symmetry")
+    smallest = np.linalg.eigvalsh(gram)[0]
+    assert smallest > -1e-8 * size, f"inner products have the negative eigenvalue {smallest:.2e}"
+    Z = X[:3] + 0.1
+    # the functional applied to k(z, .), and to the representers
+    values = _applied(functional.terms(X), lambda points: kernel(points, Z))
+    _close(found.at(Z), values.T, tol * size, "values of the representers")
+    inner = _applied(functional.terms(X), found.at)
+    _close(gram, inner, tol * size, "inner products of the representers")
+    coefficients = np.random.RandomState(0).standard_normal(len(found))
+    scale = size * float(np.abs(coefficients).sum())
+    _close(found.dot(coefficients), gram @ coefficients, 1e-10 * scale, "dot")
+    _close(found.function(coefficients, Z), found.at(Z) @ coefficients, 1e-10 * scale, "function")
+
+
+def _close(found: NDArray, expected: NDArray, atol: float, what: str) -> None:
+    np.testing.assert_allclose(found, expected, rtol=0, atol=atol, err_msg=what)
+
+
+def _applied(terms: list[Term], f: Any) -> NDArray:
+    """Apply a functional to functions, (n, d) to (n, k), by differences and quadrature: (m, k)."""
+    return np.sum([_applied_term(term, _smooth(f, term.blur)) for term in terms], axis=0)
+
+
+def _applied_term(term: Term, f: Any) -> NDArray:
+    if isinstance(term, Values):
+        return np.asarray(term.weights @ f(term.points))
+    if isinstance(term, Slopes):
+        return _slopes(f, term.points[term.at], term.directions)
+    assert isinstance(term, Gradients)
+    d = term.points.shape[1]
+    return _slopes(f, np.repeat(term.points, d, axis=0), np.tile(np.eye(d), (len(term.points), 1)))
+
+
+def _slopes(f: Any, points: NDArray, directions: NDArray) -> NDArray:
+    """Give derivatives by central differences, of fourth order."""
+    h = 1e-3
+    near = f(points + h * directions) - f(points - h * directions)
+    far = f(points + 2 * h * directions) - f(points - 2 * h * directions)
+    return (8 * near - far) / (12 * h)
+
+
+def _smooth(f: Any, blur: float) -> Any:
+    """Give a function averaged over a Gaussian, by quadrature in each direction."""
+    if blur == 0:
+        return f
+
+    def mean(points: NDArray) -> NDArray:
+        d = points.shape[1]
+        assert d <= 3, f"quadrature in {d} dimensions is too large: check with rows of up to three"
+        nodes, weights = np.polynomial.hermite_e.hermegauss(24)
+        grid = np.stack(np.meshgrid(*[nodes] * d, indexing="ij"), axis=-1).reshape(-1, d)
+        shares = np.prod(np.stack(np.meshgrid(*[weights] * d), axis=-1), axis=-1).ravel()
+        shares = shares / shares.sum()
+        return np.stack([shares @ f(point + np.sqrt(blur) * grid) for point in points])
+
+    return mean

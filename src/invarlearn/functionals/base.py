@@ -1,0 +1,366 @@
+"""Linear functionals of functions in a kernel's space, and their representers (paper 002).
+
+A functional gives a number for a function f: its value at a point, its derivative along a
+direction there, a mean around it, a difference of two values. Every functional here is a sum of
+*terms*, each a linear map of the values, or of the gradients, of f at some points. The inner
+product of two representers is one functional applied to the representer of the other, so kernels
+with two derivatives are all that is needed.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import eye_array
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_array
+
+from invarlearn.kernels.base import RBF, DotKernel, Kernel, ProfileKernel
+from invarlearn.transforms._checks import check_memory
+from invarlearn.transforms._threads import slices
+
+Rows = NDArray[np.float64]
+
+# Products run over blocks of about this many pairs of points.
+PAIRS = 2**21
+
+
+@dataclass(frozen=True)
+class Values:
+    """Weighted sums of values of f, after a Gaussian blur: ``weights @ f(points)``.
+
+    Attributes
+    ----------
+    points : array of shape (p, d)
+    weights : sparse array of shape (m, p)
+    blur : float
+        Variance of the Gaussian, in each direction, that f is averaged over; 0 for none.
+    """
+
+    points: Rows
+    weights: Any
+    blur: float = 0.0
+
+    def __len__(self) -> int:
+        return self.weights.shape[0]
+
+    def read(self, values: Rows, gradients: Rows | None) -> Rows:
+        """Give the functionals from values, (p,), and gradients of f at the points: (m,)."""
+        return self.weights @ values
+
+    def spread(self, coefficients: Rows) -> tuple[Rows, Rows | None]:
+        """Give the weights of values, (p,), and of gradients, (p, d), that coefficients mean."""
+        return self.weights.T @ coefficients, None
+
+
+@dataclass(frozen=True)
+class Slopes:
+    """Derivatives of f along a direction: ``directions[i] . grad f(points[at[i]])``.
+
+    Attributes
+    ----------
+    points : array of shape (p, d)
+    at : array of shape (m,)
+    directions : array of shape (m, d)
+    """
+
+    points: Rows
+    at: NDArray[np.intp]
+    directions: Rows
+    blur: float = 0.0
+
+    def __len__(self) -> int:
+        return len(self.at)
+
+    def read(self, values: Rows, gradients: Rows | None) -> Rows:
+        """As in :class:`Values`."""
+        assert gradients is not None
+        return np.einsum("md,md->m", gradients[self.at], self.directions)
+
+    def spread(self, coefficients: Rows) -> tuple[Rows | None, Rows]:
+        """As in :class:`Values`."""
+        along = np.zeros_like(self.points)
+        np.add.at(along, self.at, coefficients[:, None] * self.directions)
+        return None, along
+
+
+@dataclass(frozen=True)
+class Gradients:
+    """All partial derivatives of f at points, those of a point side by side: (p * d,)."""
+
+    points: Rows
+    blur: float = 0.0
+
+    def __len__(self) -> int:
+        return self.points.size
+
+    def read(self, values: Rows, gradients: Rows | None) -> Rows:
+        """As in :class:`Values`."""
+        assert gradients is not None
+        return gradients.ravel()
+
+    def spread(self, coefficients: Rows) -> tuple[Rows | None, Rows]:
+        """As in :class:`Values`."""
+        return None, coefficients.reshape(self.points.shape)
+
+
+Term = Values | Slopes | Gradients
+
+
+class Functional(BaseEstimator, ABC):
+    """A kind of functional: what it is at given rows.
+
+    To write a new one, subclass this and give ``terms``; then run
+    :func:`invarlearn.testing.check_functional` on it.
+    """
+
+    @abstractmethod
+    def terms(self, X: Rows) -> list[Term]:
+        """Give the terms at rows X; all have the same number of functionals, and add up."""
+        raise NotImplementedError
+
+
+class Value(Functional):
+    """The value of f at each row."""
+
+    def terms(self, X: Rows) -> list[Term]:
+        return [Values(X, eye_array(len(X), format="csr"))]
+
+
+def field(
+    kernel: Kernel,
+    Z: Rows,
+    X: Rows,
+    along: tuple[Rows | None, Rows | None],
+    blur: float = 0.0,
+    gradients: bool = False,
+) -> tuple[Rows, Rows | None]:
+    """Give f, and its gradient, at rows Z, for f a sum over rows X.
+
+    f(z) is the sum over i of ``c_i k(x_i, z)`` and of the derivative of k(x_i, z) as x_i moves
+    along ``a_i``. Without a dense matrix of derivatives: the cost is that of a few products of Z
+    with X (paper 002, equation 11, and the like for other kernels).
+
+    Parameters
+    ----------
+    kernel : RBF, Polynomial or Linear
+    Z : array of shape (n, d)
+    X : array of shape (p, d)
+    along : pair of arrays
+        c, of shape (p,), and a, of shape (p, d); None means zero.
+    blur : float
+        Variances of both sides, added up.
+    gradients : bool
+
+    Returns
+    -------
+    values : array of shape (n,)
+    gradients : array of shape (n, d), or None
+    """
+    c, a = along
+    scale, smooth = blurred(kernel, blur, X.shape[1])
+    values = np.empty(len(Z))
+    slopes = np.empty(Z.shape) if gradients else None
+    for some in slices(len(Z), PAIRS // max(1, len(X))):
+        values[some], found = _field(smooth, Z[some], X, c, a, gradients)
+        if slopes is not None:
+            slopes[some] = found
+    return scale * values, None if slopes is None else scale * slopes
+
+
+def _field(
+    kernel: ProfileKernel, Z: Rows, X: Rows, c: Rows | None, a: Rows | None, gradients: bool
+) -> tuple[Rows, Any]:
+    inner = Z @ X.T
+    if isinstance(kernel, DotKernel):
+        first = kernel.profile(inner, 1)
+        moved = None if a is None else Z @ a.T
+        values = np.zeros(len(Z)) if c is None else kernel.profile(inner, 0) @ c
+        if moved is not None:
+            values = values + (first * moved).sum(axis=1)
+        if not gradients:
+            return values, None
+        weight = np.zeros_like(first) if c is None else first * c
+        if a is None or moved is None:
+            return values, weight @ X
+        return values, (weight + kernel.profile(inner, 2) * moved) @ X + first @ a
+    distances = np.maximum((Z**2).sum(axis=1)[:, None] + (X**2).sum(axis=1) - 2 * inner, 0)
+    first = 2 * kernel.profile(distances, 1)
+    values = np.zeros(len(Z)) if c is None else kernel.profile(distances, 0) @ c
+    moved = None if a is None else Z @ a.T - (X * a).sum(axis=1)
+    if moved is not None:
+        values = values - (first * moved).sum(axis=1)
+    if not gradients:
+        return values, None
+    weight = np.zeros_like(first) if c is None else first * c
+    if moved is not None:
+        weight = weight - 4 * kernel.profile(distances, 2) * moved
+    slopes = Z * weight.sum(axis=1)[:, None] - weight @ X
+    return values, slopes if a is None else slopes - first @ a
+
+
+def blurred(kernel: Kernel, blur: float, d: int) -> tuple[float, Any]:
+    """Give a factor and the kernel between functions that are blurred by Gaussians.
+
+    Variances add up: a Gaussian kernel of variance v becomes one of variance v + blur, times
+    (v / (v + blur)) ** (d / 2).
+    """
+    if blur == 0:
+        return 1.0, kernel
+    assert isinstance(kernel, RBF)
+    variance = 1 / (2 * kernel.gamma)
+    wide = variance + blur
+    return float((variance / wide) ** (d / 2)), RBF(1 / (2 * wide))
+
+
+def block(kernel: Kernel, left: Term, right: Term) -> Rows:
+    """Give the inner products of the representers of two terms: (len(left), len(right))."""
+    order = (Values, Slopes, Gradients)
+    if order.index(type(left)) > order.index(type(right)):
+        return block(kernel, right, left).T
+    scale, smooth = blurred(kernel, left.blur + right.blur, left.points.shape[1])
+    return scale * _block(smooth, left, right)
+
+
+def _block(kernel: Any, left: Term, right: Term) -> Rows:
+    """Do so for kernels as they are; ``left`` is the simpler term."""
+    if isinstance(left, Values):
+        if isinstance(right, Values):
+            values = kernel(left.points, right.points) @ right.weights.T
+        elif isinstance(right, Slopes):
+            moving = right.points[right.at]
+            values = kernel.gradient(moving, left.points, right.directions).T
+        else:
+            values = _partials(kernel, right.points, left.points).T
+        return np.asarray(left.weights @ values)
+    if isinstance(left, Slopes):
+        points = left.points[left.at]
+        if isinstance(right, Slopes):
+            other = right.points[right.at]
+            return kernel.mixed(points, other, left.directions, right.directions)
+        return _mixed_partials(kernel, right.points, points, left.directions).T
+    assert isinstance(right, Gradients)
+    n, d = left.points.shape
+    out = np.empty((n * d, len(right)))
+    unit = np.eye(d)
+    for i, point in enumerate(left.points):
+        # all partial derivatives at one point are slopes there
+        here = np.broadcast_to(point, (d, d))
+        out[i * d : (i + 1) * d] = _mixed_partials(kernel, right.points, here, unit).T
+    return out
+
+
+def _partials(kernel: Any, X: Rows, Y: Rows) -> Rows:
+    """Give the partial derivatives of k(x, y) by x: (n * d, m)."""
+    if isinstance(kernel, DotKernel):
+        first = kernel.profile(X @ Y.T, 1)
+        return np.einsum("nm,md->ndm", first, Y).reshape(-1, len(Y))
+    apart = X[:, None] - Y
+    first = 2 * kernel.profile((apart**2).sum(axis=2), 1)
+    return (first[..., None] * apart).transpose(0, 2, 1).reshape(-1, len(Y))
+
+
+def _mixed_partials(kernel: Any, X: Rows, Y: Rows, W: Rows) -> Rows:
+    """Give the derivatives of k(x, y) by every part of x, and as y moves along w: (n * d, m)."""
+    if isinstance(kernel, DotKernel):
+        inner = X @ Y.T
+        first, second = kernel.profile(inner, 1), kernel.profile(inner, 2)
+        out = np.einsum("nm,md->ndm", second * (X @ W.T), Y) + np.einsum("nm,md->ndm", first, W)
+        return out.reshape(-1, len(Y))
+    apart = X[:, None] - Y
+    squared = (apart**2).sum(axis=2)
+    first, second = kernel.profile(squared, 1), kernel.profile(squared, 2)
+    along = np.einsum("nmd,md->nm", apart, W)
+    out = -4 * (second * along)[..., None] * apart - 2 * first[..., None] * W
+    return out.transpose(0, 2, 1).reshape(-1, len(Y))
+
+
+class Representers:
+    """The representers of functionals at rows, in the space of a kernel.
+
+    Parameters
+    ----------
+    kernel : RBF, Polynomial or Linear
+    functionals : sequence of Functional
+    X : array-like of shape (n, d)
+        Rows at which the functionals are taken; or one array for each functional.
+    """
+
+    def __init__(self, kernel: Kernel, functionals: Sequence[Functional], X: Any):
+        at = X if isinstance(X, (list, tuple)) and len(X) == len(functionals) else None
+        given = [X] * len(functionals) if at is None else at
+        rows = [check_array(one, dtype=float) for one in given]
+        self.kernel = kernel
+        self.parts = [f.terms(r) for f, r in zip(functionals, rows, strict=True)]
+        for functional, terms in zip(functionals, self.parts, strict=True):
+            check_supported(kernel, functional, terms)
+        ends = np.cumsum([0, *(len(terms[0]) for terms in self.parts)])
+        self.places = [slice(int(a), int(b)) for a, b in pairwise(ends)]
+
+    def __len__(self) -> int:
+        return self.places[-1].stop if self.places else 0
+
+    def gram(self, other: Representers | None = None) -> Rows:
+        """Give the inner products with each other, or with others, if they fit into memory."""
+        other = self if other is None else other
+        shape = (len(self), len(other))
+        check_memory(shape, float, "the Gram matrix of representers", "use products, dot()")
+        out = np.zeros(shape)
+        for rows, terms in zip(self.places, self.parts, strict=True):
+            for columns, others in zip(other.places, other.parts, strict=True):
+                for left in terms:
+                    for right in others:
+                        out[rows, columns] += block(self.kernel, left, right)
+        return out
+
+    def dot(self, coefficients: ArrayLike, other: Representers | None = None) -> Rows:
+        """Apply these functionals to a sum of representers, without their Gram matrix: (m,).
+
+        Parameters
+        ----------
+        coefficients : array-like of shape (len(other),)
+        other : Representers, optional
+            Whose sum it is; None: these.
+        """
+        other = self if other is None else other
+        coefficients = np.asarray(coefficients, dtype=float)
+        out = np.zeros(len(self))
+        for columns, others in zip(other.places, other.parts, strict=True):
+            for right in others:
+                along = right.spread(coefficients[columns])
+                for rows, terms in zip(self.places, self.parts, strict=True):
+                    for left in terms:
+                        values, slopes = field(
+                            self.kernel,
+                            left.points,
+                            right.points,
+                            along,
+                            left.blur + right.blur,
+                            gradients=not isinstance(left, Values),
+                        )
+                        out[rows] += left.read(values, slopes)
+        return out
+
+    def at(self, Z: ArrayLike) -> Rows:
+        """Give the values of the representers at rows: (n, m)."""
+        return Representers(self.kernel, [Value()], Z).gram(self)
+
+    def function(self, coefficients: ArrayLike, Z: ArrayLike) -> Rows:
+        """Give the values of a sum of representers at rows: (n,)."""
+        return Representers(self.kernel, [Value()], Z).dot(coefficients, self)
+
+
+def check_supported(kernel: Kernel, functional: Functional, terms: list[Term]) -> None:
+    """Refuse what a kernel cannot do, before anything is computed."""
+    if not isinstance(kernel, ProfileKernel):
+        raise TypeError(
+            f"{kernel!r} has no derivatives: functionals need RBF, Polynomial or Linear"
+        )
+    if any(term.blur for term in terms) and not isinstance(kernel, RBF):
+        raise TypeError(f"{functional!r} is defined for RBF kernels only, not for {kernel!r}")

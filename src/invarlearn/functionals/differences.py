@@ -1,0 +1,83 @@
+"""Differences of values as functionals: of a mean around a row, and of neighbours."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array, eye_array
+from sklearn.neighbors import kneighbors_graph
+
+from invarlearn.functionals.base import Functional, Rows, Term, Values
+from invarlearn.transforms._checks import check_number
+
+
+class LocalAverage(Functional):
+    """The mean of f around each row, less its value there (paper 002, section 4.3).
+
+    The mean is over a Gaussian with standard deviation ``theta`` in every direction; for RBF
+    kernels only. In many dimensions small ones are right, about the kernel's own width divided by
+    the square root of the number of features.
+
+    Parameters
+    ----------
+    theta : float, default=0.1
+    """
+
+    def __init__(self, theta: float = 0.1):
+        self.theta = theta
+
+    def terms(self, X: Rows) -> list[Term]:
+        theta = check_number(self.theta, "theta", low=np.finfo(float).tiny)
+        one = eye_array(len(X), format="csr")
+        return [Values(X, one, theta**2), Values(X, -one)]
+
+
+class Difference(Functional):
+    """Differences of the values at neighbouring rows; squared they make the graph Laplacian.
+
+    Parameters
+    ----------
+    n_neighbors : int, default=5
+        Each row is joined with so many others.
+    edges : array-like of shape (m, 2), optional
+        Pairs of rows instead.
+    weights : array-like of shape (m,), optional
+        Of the edges; a difference is multiplied by the root of its weight.
+    """
+
+    def __init__(self, n_neighbors: int = 5, edges: Any = None, weights: Any = None):
+        self.n_neighbors = n_neighbors
+        self.edges = edges
+        self.weights = weights
+
+    def terms(self, X: Rows) -> list[Term]:
+        edges = self._edges(X)
+        roots = np.ones(len(edges))
+        if self.weights is not None:
+            roots = np.sqrt(np.asarray(self.weights, dtype=float))
+            if roots.shape != (len(edges),) or not np.isfinite(roots).all():
+                raise ValueError(f"weights must be {len(edges)} numbers, none negative")
+        rows = np.repeat(np.arange(len(edges)), 2)
+        signs = np.column_stack([roots, -roots]).ravel()
+        return [Values(X, csr_array((signs, (rows, edges.ravel())), (len(edges), len(X))))]
+
+    def _edges(self, X: Rows) -> np.ndarray:
+        if self.edges is not None:
+            edges = np.asarray(self.edges)
+            whole = edges.dtype.kind in "iu" and edges.ndim == 2 and edges.shape[1] == 2
+            if not whole or not len(edges) or edges.min() < 0 or edges.max() >= len(X):
+                raise ValueError(f"edges must be pairs of rows, numbers from 0 to {len(X) - 1}")
+            return edges
+        k = int(check_number(self.n_neighbors, "n_neighbors", low=1, whole=True))
+        if k >= len(X):
+            raise ValueError(f"n_neighbors={k} must be below the number of rows, {len(X)}")
+        graph = kneighbors_graph(X, k)
+        return _pairs(graph)
+
+
+def _pairs(graph: Any) -> np.ndarray:
+    """Give each edge of a neighbour graph once."""
+    first, second = graph.nonzero()
+    pairs = np.sort(np.column_stack([first, second]), axis=1)
+    return np.unique(pairs, axis=0)

@@ -18,7 +18,7 @@ from invarlearn.functionals import (
 from invarlearn.functionals.base import block
 from invarlearn.kernels import RBF, Linear, LocalPolynomial, Polynomial
 from invarlearn.testing import check_functional
-from invarlearn.transforms import CyclicShift, Identity, Rotation, Scaling, Translation
+from invarlearn.transforms import Identity, Rotation, Scaling, Translation
 
 KERNELS = [RBF(0.7), Polynomial(3, 0.5), Polynomial(2, 1.0, 0.0), Polynomial(1), Linear(2.0)]
 
@@ -54,7 +54,7 @@ def test_tangents_keep_the_contract(kernel, normalize):
     check_functional(Tangent(family, normalize=normalize), kernel, images)
 
 
-@pytest.mark.parametrize("theta", [0.05, 0.5, 2.0])
+@pytest.mark.parametrize("theta", [0.05, 0.5, 1.0])
 @pytest.mark.parametrize("d", [1, 3])
 def test_local_averages_keep_the_contract(theta, d):
     check_functional(LocalAverage(theta), RBF(0.5), rows(4, d))
@@ -121,9 +121,8 @@ def test_differences_make_the_graph_laplacian():
     f = RBF(0.5)(X) @ a
     values = Representers(RBF(0.5), [Value()], X)
     squared = (found.dot(a, values) ** 2).sum()
-    assert squared == pytest.approx(
-        sum(w * (f[i] - f[j]) ** 2 for (i, j), w in zip(edges, weights))
-    )
+    truth = weights @ (f[edges[:, 0]] - f[edges[:, 1]]) ** 2
+    assert squared == pytest.approx(truth)
     joined = Difference(3).terms(X)[0].weights
     assert (np.abs(joined).sum(axis=1) == 2).all()
     assert (joined.sum(axis=1) == 0).all()
@@ -188,6 +187,3 @@ def test_the_contract_can_fail():
 
     with pytest.raises((AssertionError, ValueError)):
         check_functional(Wrong(), RBF(), rows(4, 2))
-    check_functional(Tangent(CyclicShift(), normalize=False), RBF(), rows(3, 5)) if (
-        CyclicShift().n_directions
-    ) else None

@@ -5,6 +5,7 @@ from invarlearn.experiments.harness import run_experiment
 from invarlearn.experiments.paper_000 import (
     CONVERGENCE,
     FIGURE_1,
+    FIGURE_1_FEW,
     FIGURE_2_LEFT,
     FIGURE_2_RIGHT,
     FIGURE_3,
@@ -32,6 +33,7 @@ EXPERIMENTS: dict[str, Experiment] = {
     experiment.id: experiment
     for experiment in (
         FIGURE_1,
+        FIGURE_1_FEW,
         FIGURE_2_LEFT,
         FIGURE_2_RIGHT,
         LARGE,

@@ -126,6 +126,20 @@ FIGURE_1 = Experiment(
 )
 
 
+FIGURE_1_FEW = Experiment(
+    id="000-figure1-few",
+    paper="Paper 000, Figure 1, left end",
+    title="Words, 10 of each class: many draws, since they differ much",
+    varies={"learner": ["RLS"], "features": _WORD_FEATURES, "n_per_class": [10]},
+    run=run_words,
+    x="n_per_class",
+    lines="features",
+    seeds={"quick": 3, "full": 60},
+    settings={"quick": {"n_test": 1000}, "full": {"n_test": 1500}},
+    note="As 000-figure1.",
+)
+
+
 def run_elements(
     n_elements: int, n_templates: int, n_bins: int, n_per_class: int, n_test: int, seed: int
 ) -> dict[str, float]:

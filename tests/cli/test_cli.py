@@ -65,7 +65,7 @@ def test_reproduce_runs_and_compares(tmp_path, monkeypatch):
     [
         (["reproduce"], 2, "name an experiment"),
         (["reproduce", "003-table2", "--quick", "--full"], 2, "choose one of"),
-        (["reproduce", "nothing"], 1, "choose one of 000-figure1, 000-figure2"),
+        (["reproduce", "nothing"], 1, "choose one of 000-figure1, 000-figure1-few"),
         (["data", "cats.npz"], 1, "choose one of"),
         (["fly"], 2, "No such command"),
     ],

@@ -61,7 +61,7 @@ class Values:
 
 @dataclass(frozen=True)
 class Slopes:
-    """Derivatives of f along a direction: ``directions[i] . grad f(points[at[i]])``.
+    """Derivatives of f along directions, the i-th one at ``points[at[i]]``.
 
     Attributes
     ----------

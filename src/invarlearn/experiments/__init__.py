@@ -23,6 +23,7 @@ from invarlearn.experiments.paper_003 import (
     TABLE_2,
     TABLE_2_DRAWS,
     TABLE_2_OURS,
+    TANGENTS,
 )
 from invarlearn.experiments.report import summarise, write_report
 from invarlearn.experiments.virtual_samples import EXPERIMENT as VIRTUAL_SAMPLES
@@ -47,6 +48,7 @@ EXPERIMENTS: dict[str, Experiment] = {
         TABLE_2,
         TABLE_2_DRAWS,
         TABLE_2_DRAWS,
+        TANGENTS,
         TABLE_2_OURS,
         BEST,
         FIGURE_2,

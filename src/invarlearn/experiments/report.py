@@ -101,7 +101,10 @@ def draw(experiment: Experiment, size: str, rows: list[Row], path: Path) -> None
     # high enough for a legend of all lines, and the paper's
     n_lines = len(axes[experiment.lines]) * (2 if any(row["paper"] for row in rows) else 1)
     height = max(4.2, 0.24 * n_lines + 0.3)
-    figure = Figure(figsize=(5.2 * len(panels) + 1.8, height), layout="constrained")
+    # and wide enough for its longest name
+    longest = max(len(str(line)) for line in axes[experiment.lines])
+    width = 5.2 * len(panels) + max(1.8, 0.8 + 0.085 * (longest + 7))
+    figure = Figure(figsize=(width, height), layout="constrained")
     FigureCanvasAgg(figure)
     plots = figure.subplots(1, len(panels), squeeze=False)[0]
     for plot, panel in zip(plots, panels, strict=True):
@@ -141,7 +144,9 @@ def _draw_panel(plot: Any, experiment: Experiment, axes: dict[str, list], rows: 
             label=str(line),
         )
         compared = [row for row in chosen if row["paper"] is not None]
-        published = [(place[row[experiment.x]], row["paper"]) for row in compared]
+        published = [
+            (at, row["paper"]) for at, row in zip(x, chosen, strict=True) if row in compared
+        ]
         if published:
             plot.plot(
                 *zip(*published, strict=True),

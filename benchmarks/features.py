@@ -8,6 +8,7 @@ import numpy as np
 from _measure import Ratio, growth, ratio
 from invarlearn import InvariantFeatures, RLSClassifier
 from invarlearn.datasets import load_mnist_sample
+from invarlearn.solvers.rls import Held, NormalEquations, scatter
 from invarlearn.transforms import Rotation, Translation
 
 
@@ -126,10 +127,36 @@ def stream(n, n_templates=100, n_bins=12, X=None, y=None):
     return features, rls, rls.coef_
 
 
+def constants():
+    """Print the speeds that docs/scale.md reckons with."""
+    digits = load_mnist_sample()
+    family = Translation(3) * Rotation(20, n_steps=5)
+    features = InvariantFeatures(family, 500, 20, random_state=0).fit(digits.X_train[:500])
+    seconds = _shortest(lambda: features.transform(digits.X_train))
+    print(f"projections and distribution: {2 * 784 * 500 * 245 * 2000 / seconds / 1e9:.0f} GFlop/s")
+    rng = np.random.RandomState(0)
+    rows = rng.rand(4096, 10_000)
+    seconds = _shortest(lambda: scatter(rows))
+    print(f"sums: {4096 * 1e8 / seconds / 1e9:.0f} GFlop/s")
+    equations = NormalEquations(np.zeros(3000), 10, Held(10))
+    equations.add(rng.rand(8000, 3000), rng.rand(8000, 10), np.ones(8000))
+    print(f"factorisation: {_shortest(equations.path) / 27:.2f} s x (D / 1000)^3")
+
+
+def _shortest(function, repeats=2):
+    best = float("inf")
+    for _ in range(repeats):
+        start = time.perf_counter()
+        function()
+        best = min(best, time.perf_counter() - start)
+    return best
+
+
 def main():
     """Learn from 500,000 deformed images of MNIST: time by rows, and the most memory held."""
     from invarlearn.datasets import fetch_mnist
 
+    constants()
     digits = fetch_mnist()
     for n in (62_500, 125_000, 250_000, 500_000):
         start = time.perf_counter()

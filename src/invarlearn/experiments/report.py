@@ -143,10 +143,8 @@ def _draw_panel(plot: Any, experiment: Experiment, axes: dict[str, list], rows: 
             color=colour,
             label=str(line),
         )
-        compared = [row for row in chosen if row["paper"] is not None]
-        published = [
-            (at, row["paper"]) for at, row in zip(x, chosen, strict=True) if row in compared
-        ]
+        both = zip(x, (row["paper"] for row in chosen), strict=True)
+        published = [(at, paper) for at, paper in both if paper is not None]
         if published:
             plot.plot(
                 *zip(*published, strict=True),

@@ -62,10 +62,12 @@ def formatted(rows: list[Row]) -> list[dict[str, str]]:
 
 
 def _formatted(row: Row, compared: bool) -> dict[str, str]:
-    spread = "" if row["sd"] is None else f" ± {row['sd']:.2f}"
+    # numbers far below one, such as errors of a kernel, need digits of their own
+    digits = ".2f" if abs(row["mean"]) >= 0.5 or row["mean"] == 0 else ".2g"
+    spread = "" if row["sd"] is None else f" ± {row['sd']:{digits}}"
     measured = {"draws", "mean", "sd", "paper", "difference"}
     shown = {name: str(value) for name, value in row.items() if name not in measured}
-    shown |= {"ours": f"{row['mean']:.2f}{spread}", "draws": str(row["draws"])}
+    shown |= {"ours": f"{row['mean']:{digits}}{spread}", "draws": str(row["draws"])}
     if compared:
         shown["paper"] = "" if row["paper"] is None else f"{row['paper']:.2f}"
         shown["difference"] = "" if row["paper"] is None else f"{row['difference']:+.2f}"
@@ -110,14 +112,19 @@ def draw(experiment: Experiment, size: str, rows: list[Row], path: Path) -> None
     for plot, panel in zip(plots, panels, strict=True):
         chosen = [row for row in rows if tuple(row[name] for name in others) == panel]
         _draw_panel(plot, experiment, axes, chosen)
-        plot.set_title(", ".join(map(str, panel)) or fill(experiment.title, 45), fontsize=11)
+        named = [
+            value if isinstance(value, str) else f"{name.replace('_', ' ')} {value}"
+            for name, value in zip(others, panel, strict=True)
+        ]
+        plot.set_title(", ".join(named) or fill(experiment.title, 45), fontsize=11)
     plots[0].set_ylabel(f"{experiment.metric} ({experiment.unit})")
     legend: dict[str, Any] = {}
     for plot in plots:
         handles, labels = plot.get_legend_handles_labels()
         legend |= dict(zip(labels, handles, strict=True))
     shown = (list(legend.values()), list(legend))
-    figure.legend(*shown, loc="outside right upper", frameon=False)
+    title = experiment.lines.replace("_", " ")
+    figure.legend(*shown, loc="outside right upper", frameon=False, title=title)
     figure.savefig(path, dpi=150)
 
 

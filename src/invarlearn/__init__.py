@@ -11,7 +11,11 @@ __version__ = "0.1.0"
 
 # Public estimator -> the module that has it.
 _ESTIMATORS = {
+    "InvSVC": "invarlearn.estimators.representer",
+    "InvSVCCV": "invarlearn.estimators.representer_cv",
+    "InvSVR": "invarlearn.estimators.representer",
     "InvariantFeatures": "invarlearn.features.invariant",
+    "LaplacianSVC": "invarlearn.estimators.representer",
     "OrbitSVC": "invarlearn.estimators.orbit",
     "OrbitSVR": "invarlearn.estimators.orbit",
     "RLSClassifier": "invarlearn.estimators.rls",
@@ -22,13 +26,19 @@ _ESTIMATORS = {
 
 if TYPE_CHECKING:
     from invarlearn.estimators.orbit import OrbitSVC, OrbitSVR
+    from invarlearn.estimators.representer import InvSVC, InvSVR, LaplacianSVC
+    from invarlearn.estimators.representer_cv import InvSVCCV
     from invarlearn.estimators.rls import RLSClassifier, RLSRegressor
     from invarlearn.estimators.tangent_distance import TangentDistanceClassifier
     from invarlearn.estimators.virtual import VirtualSVC
     from invarlearn.features.invariant import InvariantFeatures
 
 __all__ = [
+    "InvSVC",
+    "InvSVCCV",
+    "InvSVR",
     "InvariantFeatures",
+    "LaplacianSVC",
     "OrbitSVC",
     "OrbitSVR",
     "RLSClassifier",

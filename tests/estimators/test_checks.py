@@ -4,6 +4,10 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from invarlearn import (
     InvariantFeatures,
+    InvSVC,
+    InvSVCCV,
+    InvSVR,
+    LaplacianSVC,
     OrbitSVC,
     OrbitSVR,
     RLSClassifier,
@@ -12,6 +16,7 @@ from invarlearn import (
     VirtualSVC,
 )
 from invarlearn.features import OrientedGradients
+from invarlearn.functionals import Difference
 from invarlearn.transforms import CyclicShift
 
 
@@ -30,6 +35,13 @@ def expected_failures(estimator):
         VirtualSVC(tol=1e-12),
         VirtualSVC(CyclicShift(step=2), tol=1e-12),
         VirtualSVC(CyclicShift(step=2), support_only=True, tol=1e-12),
+        InvSVC(),
+        InvSVC(loss="hinge", nu=0.01),
+        InvSVC(penalty="absolute", nu=0.01, tol=1e-3),
+        InvSVC(Difference(1), loss="squared", solver="lbfgs", tol=1e-10),
+        InvSVCCV(nus=(1e-3, 1e-1), lams=(1.0, 10.0)),
+        InvSVR(nu=0.001),
+        LaplacianSVC(n_neighbors=1),
         OrbitSVC(normalize=False),
         OrbitSVC(CyclicShift(step=2), normalize=False),
         OrbitSVC(CyclicShift(step=2), pooling="mean", normalize=False),

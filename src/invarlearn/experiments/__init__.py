@@ -1,5 +1,6 @@
 """The papers' tables and figures, declared: see ``invarlearn reproduce --list``."""
 
+from invarlearn.experiments import paper_002
 from invarlearn.experiments.base import Experiment
 from invarlearn.experiments.harness import run_experiment
 from invarlearn.experiments.paper_000 import (
@@ -44,9 +45,11 @@ EXPERIMENTS: dict[str, Experiment] = {
         FIGURE_4_RIGHT,
         FIGURE_6,
         CONVERGENCE,
+        paper_002.FIGURE_1,
+        paper_002.TABLE_1,
+        paper_002.FIGURE_2,
         TABLE_1,
         TABLE_2,
-        TABLE_2_DRAWS,
         TABLE_2_DRAWS,
         TANGENTS,
         TABLE_2_OURS,

@@ -18,10 +18,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import eye_array
+from sklearn import get_config
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_array
 
-from invarlearn.kernels.base import RBF, DotKernel, Kernel, ProfileKernel
+from invarlearn.kernels.base import RBF, DotKernel, Kernel, ProfileKernel, squared_distances
 from invarlearn.transforms._checks import check_memory
 from invarlearn.transforms._threads import slices
 
@@ -58,6 +59,16 @@ class Values:
         """Give the weights of values, (p,), and of gradients, (p, d), that coefficients mean."""
         return self.weights.T @ coefficients, None
 
+    def some(self, indices: NDArray) -> Values:
+        """Give some of the functionals."""
+        return Values(self.points, self.weights[indices], self.blur)
+
+    def of_basis(self, basis: Basis) -> Rows:
+        """Give the functionals of basis functions: (m, p)."""
+        if self.blur:
+            return np.asarray(self.weights @ basis.averages(self.points, self.blur))
+        return np.asarray(self.weights @ basis.values(self.points))
+
 
 @dataclass(frozen=True)
 class Slopes:
@@ -89,6 +100,15 @@ class Slopes:
         np.add.at(along, self.at, coefficients[:, None] * self.directions)
         return None, along
 
+    def some(self, indices: NDArray) -> Slopes:
+        """As in :class:`Values`."""
+        return Slopes(self.points, self.at[indices], self.directions[indices])
+
+    def of_basis(self, basis: Basis) -> Rows:
+        """As in :class:`Values`."""
+        gradients = basis.gradients(self.points)[self.at]
+        return np.einsum("mpd,md->mp", gradients, self.directions)
+
 
 @dataclass(frozen=True)
 class Gradients:
@@ -109,6 +129,16 @@ class Gradients:
         """As in :class:`Values`."""
         return None, coefficients.reshape(self.points.shape)
 
+    def some(self, indices: NDArray) -> Slopes:
+        """As in :class:`Values`."""
+        at, part = np.divmod(indices, self.points.shape[1])
+        return Slopes(self.points, at, np.eye(self.points.shape[1])[part])
+
+    def of_basis(self, basis: Basis) -> Rows:
+        """As in :class:`Values`."""
+        gradients = basis.gradients(self.points)
+        return gradients.transpose(0, 2, 1).reshape(len(self), -1)
+
 
 Term = Values | Slopes | Gradients
 
@@ -126,6 +156,54 @@ class Functional(BaseEstimator, ABC):
         raise NotImplementedError
 
 
+class Basis(BaseEstimator, ABC):
+    """Functions that a model may use without penalty, beside those of the kernel's space.
+
+    To write one, subclass this: functionals need ``gradients`` if they are derivatives and
+    ``averages`` if they are local averages.
+    """
+
+    @abstractmethod
+    def values(self, X: Rows) -> Rows:
+        """Give the functions at rows: (n, p)."""
+        raise NotImplementedError
+
+    def gradients(self, X: Rows) -> Rows:
+        """Give their gradients at rows: (n, p, d)."""
+        raise TypeError(f"{self!r} gives no gradients(X), which derivatives as functionals need")
+
+    def averages(self, X: Rows, variance: float) -> Rows:
+        """Give their means over a Gaussian about each row: (n, p)."""
+        raise TypeError(f"{self!r} gives no averages(X, variance), which local averages need")
+
+
+class Constant(Basis):
+    """The function that is 1 everywhere."""
+
+    def values(self, X: Rows) -> Rows:
+        return np.ones((len(X), 1))
+
+    def gradients(self, X: Rows) -> Rows:
+        return np.zeros((len(X), 1, X.shape[1]))
+
+    def averages(self, X: Rows, variance: float) -> Rows:
+        return self.values(X)
+
+
+class Coordinates(Basis):
+    """Each feature, as a function: with the constant they make all affine functions."""
+
+    def values(self, X: Rows) -> Rows:
+        return np.array(X, dtype=float)
+
+    def gradients(self, X: Rows) -> Rows:
+        n, d = X.shape
+        return np.broadcast_to(np.eye(d), (n, d, d))
+
+    def averages(self, X: Rows, variance: float) -> Rows:
+        return self.values(X)
+
+
 class Value(Functional):
     """The value of f at each row."""
 
@@ -140,6 +218,7 @@ def field(
     along: tuple[Rows | None, Rows | None],
     blur: float = 0.0,
     gradients: bool = False,
+    similar: Rows | None = None,
 ) -> tuple[Rows, Rows | None]:
     """Give f, and its gradient, at rows Z, for f a sum over rows X.
 
@@ -157,52 +236,73 @@ def field(
     blur : float
         Variances of both sides, added up.
     gradients : bool
+    similar : array of shape (n, p), optional
+        What :func:`similarities` gives, if it is at hand.
 
     Returns
     -------
     values : array of shape (n,)
     gradients : array of shape (n, d), or None
     """
-    c, a = along
     scale, smooth = blurred(kernel, blur, X.shape[1])
+    c, a = (None if part is None else part.astype(X.dtype, copy=False) for part in along)
     values = np.empty(len(Z))
     slopes = np.empty(Z.shape) if gradients else None
+    of = _field_of_products if isinstance(smooth, DotKernel) else _field_of_distances
     for some in slices(len(Z), PAIRS // max(1, len(X))):
-        values[some], found = _field(smooth, Z[some], X, c, a, gradients)
+        base = similarities(smooth, Z[some], X) if similar is None else similar[some]
+        values[some], found = of(smooth, base, Z[some], X, c, a, gradients)
         if slopes is not None:
             slopes[some] = found
     return scale * values, None if slopes is None else scale * slopes
 
 
-def _field(
-    kernel: ProfileKernel, Z: Rows, X: Rows, c: Rows | None, a: Rows | None, gradients: bool
-) -> tuple[Rows, Any]:
-    inner = Z @ X.T
+def similarities(kernel: Any, Z: Rows, X: Rows) -> Rows:
+    """Give what values and derivatives are made of: inner products, or values of an RBF."""
     if isinstance(kernel, DotKernel):
-        first = kernel.profile(inner, 1)
-        moved = None if a is None else Z @ a.T
-        values = np.zeros(len(Z)) if c is None else kernel.profile(inner, 0) @ c
-        if moved is not None:
-            values = values + (first * moved).sum(axis=1)
-        if not gradients:
-            return values, None
-        weight = np.zeros_like(first) if c is None else first * c
-        if a is None or moved is None:
-            return values, weight @ X
-        return values, (weight + kernel.profile(inner, 2) * moved) @ X + first @ a
-    distances = np.maximum((Z**2).sum(axis=1)[:, None] + (X**2).sum(axis=1) - 2 * inner, 0)
-    first = 2 * kernel.profile(distances, 1)
-    values = np.zeros(len(Z)) if c is None else kernel.profile(distances, 0) @ c
-    moved = None if a is None else Z @ a.T - (X * a).sum(axis=1)
+        return Z @ X.T
+    return kernel.profile(squared_distances(Z, X), 0)
+
+
+def _field_of_products(
+    kernel: Any, inner: Rows, Z: Rows, X: Rows, c: Rows | None, a: Rows | None, gradients: bool
+) -> tuple[Rows, Rows | None]:
+    first = kernel.profile(inner, 1)
+    moved = None if a is None else Z @ a.T
+    values = np.zeros(len(Z)) if c is None else kernel.profile(inner, 0) @ c
     if moved is not None:
-        values = values - (first * moved).sum(axis=1)
+        values = values + np.einsum("zx,zx->z", first, moved)
     if not gradients:
         return values, None
     weight = np.zeros_like(first) if c is None else first * c
-    if moved is not None:
-        weight = weight - 4 * kernel.profile(distances, 2) * moved
-    slopes = Z * weight.sum(axis=1)[:, None] - weight @ X
-    return values, slopes if a is None else slopes - first @ a
+    if a is None or moved is None:
+        return values, weight @ X
+    moved *= kernel.profile(inner, 2)
+    moved += weight
+    return values, moved @ X + first @ a
+
+
+def _field_of_distances(
+    kernel: Any, similar: Rows, Z: Rows, X: Rows, c: Rows | None, a: Rows | None, gradients: bool
+) -> tuple[Rows, Rows | None]:
+    steep = 2 * kernel.gamma
+    if a is None:
+        weight = np.zeros_like(similar) if c is None else similar * c
+    else:
+        weight = Z @ (steep * a).T
+        weight -= steep * np.einsum("xd,xd->x", X, a)
+        if c is not None:
+            weight += c
+        weight *= similar
+    # the weights of a row add up to the value there
+    values = weight.sum(axis=1)
+    if not gradients:
+        return values, None
+    slopes = weight @ X
+    slopes -= Z * values[:, None]
+    if a is not None:
+        slopes += similar @ a
+    return values, steep * slopes
 
 
 def blurred(kernel: Kernel, blur: float, d: int) -> tuple[float, Any]:
@@ -289,22 +389,33 @@ class Representers:
     kernel : RBF, Polynomial or Linear
     functionals : sequence of Functional
     X : array-like of shape (n, d)
-        Rows at which the functionals are taken; or one array for each functional.
+        Rows at which the functionals are taken; or one array for each functional. Rows of
+        float32 make products twice as fast, in that precision.
     """
 
     def __init__(self, kernel: Kernel, functionals: Sequence[Functional], X: Any):
         at = X if isinstance(X, (list, tuple)) and len(X) == len(functionals) else None
         given = [X] * len(functionals) if at is None else at
-        rows = [check_array(one, dtype=float) for one in given]
+        # rows that are given twice are to stay one array, so that products share their work
+        kinds = [np.float64, np.float32]
+        checked = {id(one): check_array(one, dtype=kinds) for one in given}
+        rows = [checked[id(one)] for one in given]
         self.kernel = kernel
+        self.functionals = list(functionals)
+        self.rows = rows
         self.parts = [f.terms(r) for f, r in zip(functionals, rows, strict=True)]
         for functional, terms in zip(functionals, self.parts, strict=True):
             check_supported(kernel, functional, terms)
         ends = np.cumsum([0, *(len(terms[0]) for terms in self.parts)])
         self.places = [slice(int(a), int(b)) for a, b in pairwise(ends)]
+        self._kept: dict[tuple[int, int, float], tuple[Rows, Rows, Rows]] = {}
 
     def __len__(self) -> int:
         return self.places[-1].stop if self.places else 0
+
+    def __getstate__(self) -> dict[str, Any]:
+        # what is kept goes by the identity of arrays, which copies do not have
+        return {**self.__dict__, "_kept": {}}
 
     def gram(self, other: Representers | None = None) -> Rows:
         """Give the inner products with each other, or with others, if they fit into memory."""
@@ -334,22 +445,63 @@ class Representers:
         for columns, others in zip(other.places, other.parts, strict=True):
             for right in others:
                 along = right.spread(coefficients[columns])
-                for rows, terms in zip(self.places, self.parts, strict=True):
-                    for left in terms:
-                        values, slopes = field(
-                            self.kernel,
-                            left.points,
-                            right.points,
-                            along,
-                            left.blur + right.blur,
-                            gradients=not isinstance(left, Values),
-                        )
-                        out[rows] += left.read(values, slopes)
+                # terms at the same points read the same values and gradients
+                for rows, left, needed in self._by_points():
+                    blur = rows.blur + right.blur
+                    similar = self._similar(rows, right, blur)
+                    values, slopes = field(
+                        self.kernel, rows.points, right.points, along, blur, needed, similar
+                    )
+                    for place, term in left:
+                        out[place] += term.read(values, slopes)
+        return out
+
+    def _by_points(self) -> list[tuple[Term, list[tuple[slice, Term]], bool]]:
+        """Group terms by their points: one of them, all with their places, need of gradients."""
+        groups: dict[tuple[int, float], list[tuple[slice, Term]]] = {}
+        for place, terms in zip(self.places, self.parts, strict=True):
+            for term in terms:
+                groups.setdefault((id(term.points), term.blur), []).append((place, term))
+        return [
+            (left[0][1], left, any(not isinstance(term, Values) for _, term in left))
+            for left in groups.values()
+        ]
+
+    def _similar(self, left: Term, right: Term, blur: float) -> Rows | None:
+        """Keep similarities between products, while all of them take little memory."""
+        # the rows are kept too, so that no other rows can come to have their identity
+        key = (id(left.points), id(right.points), blur)
+        if key not in self._kept:
+            more = 8.0 * len(left.points) * len(right.points)
+            limit = get_config()["working_memory"] * 2**20 / 4
+            if sum(kept.nbytes for _, _, kept in self._kept.values()) + more > limit:
+                return None
+            _, smooth = blurred(self.kernel, blur, left.points.shape[1])
+            similar = similarities(smooth, left.points, right.points)
+            self._kept[key] = left.points, right.points, similar
+        return self._kept[key][2]
+
+    def columns(self, indices: ArrayLike) -> Rows:
+        """Give some columns of the Gram matrix: (m, len(indices))."""
+        indices = np.asarray(indices)
+        out = np.zeros((len(self), len(indices)))
+        for place, terms in zip(self.places, self.parts, strict=True):
+            here = np.flatnonzero((indices >= place.start) & (indices < place.stop))
+            if not len(here):
+                continue
+            for right in (term.some(indices[here] - place.start) for term in terms):
+                for rows, lefts in zip(self.places, self.parts, strict=True):
+                    for left in lefts:
+                        out[rows, here] += block(self.kernel, left, right)
         return out
 
     def at(self, Z: ArrayLike) -> Rows:
         """Give the values of the representers at rows: (n, m)."""
         return Representers(self.kernel, [Value()], Z).gram(self)
+
+    def of_basis(self, basis: Basis) -> Rows:
+        """Give the functionals of basis functions: (m, p)."""
+        return np.concatenate([sum(t.of_basis(basis) for t in terms) for terms in self.parts])
 
     def function(self, coefficients: ArrayLike, Z: ArrayLike) -> Rows:
         """Give the values of a sum of representers at rows: (n,)."""

@@ -9,7 +9,7 @@ from scipy.sparse import csr_array, eye_array
 from sklearn.neighbors import kneighbors_graph
 
 from invarlearn.functionals.base import Functional, Rows, Term, Values
-from invarlearn.transforms._checks import check_number
+from invarlearn.transforms._checks import check_memory, check_number
 
 
 class LocalAverage(Functional):
@@ -69,11 +69,71 @@ class Difference(Functional):
             if not whole or not len(edges) or edges.min() < 0 or edges.max() >= len(X):
                 raise ValueError(f"edges must be pairs of rows, numbers from 0 to {len(X) - 1}")
             return edges
-        k = int(check_number(self.n_neighbors, "n_neighbors", low=1, whole=True))
-        if k >= len(X):
-            raise ValueError(f"n_neighbors={k} must be below the number of rows, {len(X)}")
-        graph = kneighbors_graph(X, k)
-        return _pairs(graph)
+        return _pairs(kneighbors_graph(X, check_neighbors(self.n_neighbors, X)))
+
+
+class Laplacian(Functional):
+    """As many functionals as rows whose squares make the graph Laplacian, normalised or not.
+
+    Under a squared penalty the same as :class:`Difference`, with fewer functionals: the root of the
+    Laplacian takes the place of its edges.
+
+    Parameters
+    ----------
+    n_neighbors : int, default=6
+        Two rows are joined if one is among so many nearest of the other.
+    weights : {"heat", "binary"}, default="heat"
+        Of the edges: ``exp(-d^2 / (2 s^2))``, where s is the mean length of an edge, or 1.
+    normalize : bool, default=True
+        Whether values are divided by the root of the degree, so that every row counts alike.
+    power : int, default=1
+        The Laplacian is raised to this power.
+    """
+
+    def __init__(
+        self,
+        n_neighbors: int = 6,
+        weights: str = "heat",
+        normalize: bool = True,
+        power: int = 1,
+    ):
+        self.n_neighbors = n_neighbors
+        self.weights = weights
+        self.normalize = normalize
+        self.power = power
+
+    def terms(self, X: Rows) -> list[Term]:
+        power = check_number(self.power, "power", low=1, whole=True)
+        values, vectors = np.linalg.eigh(self.matrix(X))
+        roots = np.maximum(values, 0) ** (power / 2)
+        return [Values(X, (vectors * roots) @ vectors.T)]
+
+    def matrix(self, X: Rows) -> Rows:
+        """Give the Laplacian of the neighbour graph: (n, n)."""
+        if self.weights not in ("heat", "binary"):
+            raise ValueError(f"weights={self.weights!r} is unknown: choose heat or binary")
+        check_memory((len(X), len(X)), float, "the Laplacian", "use Difference instead")
+        graph = kneighbors_graph(X, check_neighbors(self.n_neighbors, X), mode="distance")
+        lengths = graph.maximum(graph.T).toarray()
+        joined = kneighbors_graph(X, int(self.n_neighbors)).toarray() > 0
+        joined |= joined.T
+        width = float(lengths[joined].mean())
+        heat = np.exp(-(lengths**2) / (2 * width**2)) if width > 0 else 1.0
+        edges = np.where(joined, heat if self.weights == "heat" else 1.0, 0.0)
+        degrees = edges.sum(axis=1)
+        out = np.diag(degrees) - edges
+        if self.normalize:
+            roots = np.sqrt(degrees)
+            out /= np.outer(roots, roots)
+        return out
+
+
+def check_neighbors(n_neighbors: Any, X: Rows) -> int:
+    """Give the number of neighbours, of which there must be so many."""
+    k = int(check_number(n_neighbors, "n_neighbors", low=1, whole=True))
+    if k >= len(X):
+        raise ValueError(f"n_neighbors={k} must be below the number of rows, {len(X)}")
+    return k
 
 
 def _pairs(graph: Any) -> np.ndarray:

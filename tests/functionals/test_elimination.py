@@ -1,0 +1,164 @@
+"""Kernels that have functionals in them, against dense algebra and other kernel machines."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.gaussian_process import GaussianProcessRegressor
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.svm import SVC
+
+import invarlearn.functionals.elimination as elimination
+from invarlearn import InvSVC, RLSClassifier
+from invarlearn.functionals import (
+    Change,
+    Derivative,
+    Difference,
+    Laplacian,
+    RepresenterKernel,
+    Representers,
+    Value,
+)
+from invarlearn.functionals.elimination import Elimination
+from invarlearn.kernels import RBF, Polynomial
+from invarlearn.testing import check_functional
+from invarlearn.transforms import Identity, Reflection, Translation
+
+
+def rows(n=12, d=3, seed=0):
+    return np.random.RandomState(seed).standard_normal((n, d))
+
+
+def dense(base, functionals, nu, at, X, Y):
+    z = Representers(base, functionals, at)
+    inner = np.linalg.inv(z.gram() + np.eye(len(z)) / (2 * nu))
+    return base(X, Y) - z.at(X) @ inner @ z.at(Y).T
+
+
+@pytest.mark.parametrize("base", [RBF(0.4), Polynomial(2)], ids=repr)
+@pytest.mark.parametrize("limit", [4000, 0], ids=["factored", "products"])
+def test_the_kernel_is_the_formula(base, limit, monkeypatch):
+    monkeypatch.setattr(elimination, "DENSE", limit)
+    at, X, Y = rows(), rows(5, 3, 1), rows(4, 3, 2)
+    functionals = [Derivative(), Difference(2)]
+    kernel = RepresenterKernel(base, functionals, 0.3, at=at)
+    truth = dense(base, functionals, 0.3, at, X, Y)
+    scale = np.abs(base(X, Y)).max()
+    np.testing.assert_allclose(kernel(X, Y), truth, atol=1e-7 * scale)
+    np.testing.assert_allclose(kernel(Y, X), truth.T, atol=1e-7 * scale)
+    own = dense(base, functionals, 0.3, at, X, X)
+    np.testing.assert_allclose(kernel(X), own, atol=1e-7 * scale)
+    np.testing.assert_allclose(kernel.diag(X), np.diag(own), atol=1e-7 * scale)
+    assert np.linalg.eigvalsh(kernel(X))[0] > -1e-7 * scale
+
+
+@pytest.mark.parametrize("limit", [4000, 0], ids=["factored", "products"])
+def test_all_nu_at_once(limit, monkeypatch):
+    monkeypatch.setattr(elimination, "DENSE", limit)
+    at, X = rows(), rows(5, 3, 1)
+    nus = [0.0, 1e-3, 0.1, 2.0]
+    solver = Elimination(RBF(0.4), [Derivative()], at)
+    found = solver.kernels(X, at[:3], nus)
+    np.testing.assert_allclose(found[0], RBF(0.4)(X, at[:3]))
+    for nu, kernel in zip(nus[1:], found[1:], strict=True):
+        truth = dense(RBF(0.4), [Derivative()], nu, at, X, at[:3])
+        np.testing.assert_allclose(kernel, truth, atol=1e-7)
+    assert solver.residual <= 1e-7
+
+
+def test_single_precision_is_nearly_as_good(monkeypatch):
+    monkeypatch.setattr(elimination, "DENSE", 0)
+    at, X = rows(30), rows(5, 3, 1)
+    exact = Elimination(RBF(0.4), [Derivative()], at).kernels(X, at[:3], [0.1])
+    single = Elimination(RBF(0.4), [Derivative()], at.astype(np.float32), tol=1e-5)
+    found = single.kernels(X.astype(np.float32), at[:3].astype(np.float32), [0.1])
+    np.testing.assert_allclose(found, exact, atol=1e-4)
+
+
+def test_other_kernel_machines_learn_with_it():
+    rng = np.random.RandomState(0)
+    X = rng.standard_normal((40, 3))
+    y = (X[:, 0] + 0.3 * rng.standard_normal(40) > 0).astype(int)
+    kernel = RepresenterKernel(RBF(0.4), [Derivative()], 0.2, at=X)
+    Z = rows(20, 3, 5)
+    # the SVM on the kernel is the one with functionals
+    ours = InvSVC([Derivative()], gamma=0.4, loss="hinge", nu=0.2, lam=2.0, solver="newton")
+    ours = ours.fit(X, y).decision_function(Z)
+    theirs = SVC(kernel=kernel, C=2.0, tol=1e-8).fit(X, y).decision_function(Z)
+    np.testing.assert_allclose(ours, theirs, atol=2e-3)
+    # ridge regression is the squared loss, without a constant
+    sign = 2.0 * y - 1
+    ridge = KernelRidge(alpha=1 / (2 * 2.0), kernel=kernel).fit(X, sign)
+    ours = InvSVC(
+        [Derivative()], gamma=0.4, loss="squared", nu=0.2, lam=2.0, fit_intercept=False
+    ).fit(X, y)
+    np.testing.assert_allclose(ours.decision_function(Z), ridge.predict(Z), atol=1e-7)
+    process = GaussianProcessRegressor(clone(kernel), alpha=0.25, optimizer=None).fit(X, sign)
+    np.testing.assert_allclose(process.predict(Z), ridge.predict(Z), atol=1e-6)
+    gram = kernel(X)
+    rls = RLSClassifier(kernel="precomputed").fit(gram, y)
+    assert rls.score(gram, y) > 0.8
+
+
+def test_bad_kernels_say_so():
+    X = rows()
+    with pytest.raises(ValueError, match="at=X"):
+        RepresenterKernel(RBF(), [Derivative()], 0.1)(X)
+    with pytest.raises(ValueError, match="nu=-1"):
+        RepresenterKernel(RBF(), [Derivative()], -1, at=X)(X)
+
+
+def test_changing_a_parameter_changes_the_kernel():
+    X = rows()
+    kernel = RepresenterKernel(RBF(0.4), [Derivative()], 0.2, at=X)
+    before = kernel(X)
+    kernel.set_params(nu=2.0)
+    assert np.abs(kernel(X) - before).max() > 1e-3
+    kernel.set_params(nu=0.2, base=RBF(0.8))
+    assert np.abs(kernel(X) - before).max() > 1e-3
+    kernel.set_params(base=RBF(0.4), at=X[:4])
+    assert np.abs(kernel(X) - before).max() > 1e-3
+
+
+@pytest.mark.parametrize("kernel", [RBF(0.7), Polynomial(2)], ids=repr)
+def test_changes_keep_the_contract(kernel):
+    images = np.random.RandomState(0).rand(3, 9)
+    check_functional(Change(Translation(1)), kernel, images)
+    check_functional(Laplacian(2), kernel, rows(6))
+
+
+def test_changes_vanish_for_invariant_functions():
+    X = np.random.RandomState(0).rand(5, 4)
+    flip = Reflection(shape=(1, 4))
+    change = Representers(RBF(0.5), [Change(flip)], X)
+    pair = Representers(RBF(0.5), [Value()], [X[0], flip.orbit(X[:1])[0, 1]])
+    np.testing.assert_allclose(change.dot([1.0, 1.0], pair)[0], 0, atol=1e-12)
+    assert abs(change.dot([1.0, -1.0], pair)[0]) > 0.01
+    with pytest.raises(ValueError, match="changes nothing"):
+        Change(Identity()).terms(X)
+    with pytest.raises(TypeError, match="not a Family"):
+        Change("flip").terms(X)
+
+
+def test_the_laplacian_s_root_makes_the_laplacian():
+    X = rows(10, 2)
+    for options in ({}, {"weights": "binary", "normalize": False}, {"power": 2}):
+        laplacian = Laplacian(3, **options)
+        root = laplacian.terms(X)[0].weights
+        power = options.get("power", 1)
+        truth = np.linalg.matrix_power(laplacian.matrix(X), power)
+        np.testing.assert_allclose(root.T @ root, truth, atol=1e-10)
+    plain = Laplacian(3, weights="binary", normalize=False).matrix(X)
+    edges = Representers(RBF(), [Difference(3)], X).parts[0][0].weights
+    np.testing.assert_allclose(plain, (edges.T @ edges).toarray(), atol=1e-12)
+    with pytest.raises(ValueError, match="heat or binary"):
+        Laplacian(3, weights="cosine").matrix(X)
+    with pytest.raises(ValueError, match="n_neighbors=10"):
+        Laplacian(10).matrix(X)
+
+
+def test_columns_are_those_of_the_gram_matrix():
+    X = rows(5)
+    for kernel in (RBF(0.3), Polynomial(3)):
+        found = Representers(kernel, [Value(), Derivative(), Difference(2)], X)
+        some = np.array([0, 7, 3, 19, len(found) - 1])
+        np.testing.assert_allclose(found.columns(some), found.gram()[:, some], atol=1e-10)

@@ -4,7 +4,7 @@ import importlib
 import sys
 from pathlib import Path
 
-MODULES = ["imports", "transforms", "kernels", "features", "estimators"]
+MODULES = ["imports", "transforms", "kernels", "features", "functionals", "estimators"]
 
 
 def main():

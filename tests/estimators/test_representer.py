@@ -5,12 +5,13 @@ import warnings
 
 import numpy as np
 import pytest
+from sklearn import config_context
 from sklearn.base import clone
 from sklearn.datasets import make_blobs, make_regression
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import StratifiedKFold
+from sklearn.model_selection import StratifiedKFold, cross_val_score
 from sklearn.svm import SVC, SVR
 
 from invarlearn import InvSVC, InvSVCCV, InvSVR, LaplacianSVC
@@ -21,8 +22,11 @@ from invarlearn.functionals import (
     Coordinates,
     Derivative,
     Difference,
+    Functional,
+    Gradients,
     Laplacian,
     LocalAverage,
+    Slopes,
     Tangent,
 )
 from invarlearn.kernels import RBF, LocalPolynomial, Polynomial
@@ -103,9 +107,7 @@ def test_unlabelled_rows_come_either_way():
     moons = make_two_moons(80, 4, noise=0.05, random_state=0)
     rest = moons.y_partial == -1
     one = InvSVC(gamma=8.0).fit(moons.X, moons.y_partial)
-    other = InvSVC(gamma=8.0).fit(
-        moons.X[~rest], moons.y[~rest], X_unlabeled=np.vstack([moons.X[rest]])
-    )
+    other = InvSVC(gamma=8.0).fit(moons.X[~rest], moons.y[~rest], X_unlabeled=moons.X[rest])
     np.testing.assert_allclose(
         one.decision_function(moons.X), other.decision_function(moons.X), atol=1e-6
     )
@@ -117,10 +119,10 @@ def test_unlabelled_rows_come_either_way():
 def test_minus_one_is_a_class_only_beside_one():
     X = np.random.RandomState(0).standard_normal((12, 2))
     y = np.where(X[:, 0] > 0, 1, -1)
-    np.testing.assert_array_equal(InvSVC().fit(X, y).classes_, [-1, 1])
+    np.testing.assert_array_equal(InvSVC(lam=10.0).fit(X, y).classes_, [-1, 1])
     y = np.where(X[:, 0] > 0, 1, 0)
     y[:3] = -1
-    found = InvSVC().fit(X, y)
+    found = InvSVC(lam=10.0).fit(X, y)
     np.testing.assert_array_equal(found.classes_, [0, 1])
     assert found.coef_.shape == (1, 9 + 12 * 2)
     with pytest.raises(ValueError, match="one class only"):
@@ -296,7 +298,7 @@ def test_cross_validation_refuses_what_it_cannot_do():
         ({"gamma": "auto"}, ValueError, "gamma='auto' is unknown"),
         ({"lam": 0}, ValueError, "lam=0"),
         ({"nu": -0.1}, ValueError, "nu=-0.1"),
-        ({"functionals": ["slope"]}, TypeError, "functionals has 'slope'"),
+        ({"functionals": ["slope"]}, TypeError, "must be Functional objects"),
         ({"kernel": LocalPolynomial((1,), (2, 2))}, TypeError, "has no derivatives"),
         ({"kernel": "poly", "functionals": LocalAverage()}, TypeError, "RBF kernels only"),
     ],
@@ -309,7 +311,7 @@ def test_bad_parameters(two, options, error, match):
 
 def test_other_rows_must_have_the_same_features(two):
     X, y, _ = two
-    with pytest.raises(ValueError, match="X_unlabeled has 2 features"):
+    with pytest.raises(ValueError, match=r"X_unlabeled does not fit: .*2 features"):
         InvSVC().fit(X, y, X_unlabeled=X[:, :2])
 
 
@@ -330,3 +332,124 @@ def test_many_functionals_take_little_memory():
     assert model.solver_ == "lbfgs"
     assert peak < 150e6
     assert (model.predict(X[:20]) == y[:20]).mean() > 0.9
+
+
+def test_cross_validation_scores_what_is_fitted():
+    """Basis functions that functionals see cannot be eliminated: then every pair is fitted."""
+    rng = np.random.RandomState(0)
+    X = rng.standard_normal((60, 2))
+    y = np.where(np.arange(60) < 30, (X[:, 0] + 0.5 * rng.standard_normal(60) > 0).astype(int), -1)
+    options = {"gamma": 1.0, "lams": (0.1, 10.0), "nus": (0.1, 10.0), "random_state": 0}
+    for more in ({"basis": [Coordinates()]}, {"functionals": [Laplacian(4)]}):
+        auto = InvSVCCV(**options, **more).fit(X, y)
+        direct = InvSVCCV(**options, **more, solver="newton").fit(X, y)
+        np.testing.assert_allclose(auto.scores_, direct.scores_)
+    with pytest.raises(ValueError, match="choose another solver"):
+        InvSVCCV(**options, basis=[Coordinates()], solver="eliminate").fit(X, y)
+    plain = InvSVC(Laplacian(4, normalize=False), nu=0.1, solver="eliminate").fit(X, y)
+    assert plain.solver_ == "eliminate"
+
+
+def test_labels_may_be_names():
+    moons = make_two_moons(60, 6, noise=0.05, random_state=0)
+    names = np.array(["lower", "upper"])[moons.y]
+    partial = [-1 if row not in moons.labeled else names[row] for row in range(60)]
+    for y in (partial, np.array(partial, dtype=object), [None if v == -1 else v for v in partial]):
+        found = InvSVC(gamma=8.0, nu=1.0).fit(moons.X, y)
+        assert found.classes_.tolist() == ["lower", "upper"]
+        assert found.score(moons.X, names) == 1.0
+
+
+def test_rows_without_labels_do_not_count_in_scores():
+    moons = make_two_moons(60, 6, noise=0.05, random_state=0)
+    found = InvSVC(gamma=8.0, nu=1.0).fit(moons.X, moons.y_partial)
+    assert found.score(moons.X, moons.y_partial) == 1.0
+    more = make_two_moons(60, 12, noise=0.05, random_state=0)
+    scores = cross_val_score(InvSVC(gamma=8.0, nu=0.1, lam=100.0), more.X, more.y_partial, cv=3)
+    assert scores.min() > 0.5
+    with pytest.raises(ValueError, match="nothing to score"):
+        found.score(moons.X, np.full(60, -1))
+
+
+def test_a_constant_is_told():
+    X, y = make_blobs([30, 5], 2, centers=[[0, 0], [0.5, 0]], random_state=0)
+    with pytest.warns(UserWarning, match="every labelled row gets the class 0"):
+        InvSVC(nu=10.0).fit(X, y)
+
+
+class NotAList(Functional):
+    def terms(self, X):
+        return Gradients(X)
+
+
+class FlatDirections(Functional):
+    def terms(self, X):
+        return [Slopes(X, np.arange(len(X)), np.ones(len(X)))]
+
+
+class Unequal(Functional):
+    def terms(self, X):
+        return [Gradients(X), Gradients(X[:3])]
+
+
+@pytest.mark.parametrize(
+    ("functional", "match"),
+    [
+        (NotAList(), "must give a list of terms"),
+        (FlatDirections(), "directions of Slopes have shape"),
+        (Unequal(), "all must have as many functionals"),
+    ],
+)
+def test_functionals_that_are_written_wrongly(two, functional, match):
+    X, y, _ = two
+    with pytest.raises((TypeError, ValueError), match=match):
+        InvSVC(functional).fit(X, y)
+
+
+def test_no_functionals_to_eliminate():
+    moons = make_two_moons(40, 8, random_state=2)
+    one = InvSVC(gamma=4.0, nu=0, solver="eliminate").fit(moons.X, moons.y_partial)
+    other = InvSVC(gamma=4.0, nu=0, solver="newton").fit(moons.X, moons.y_partial)
+    np.testing.assert_allclose(one.coef_, other.coef_, atol=1e-6)
+    found = InvSVCCV(gamma=4.0, nus=(0,), solver="eliminate").fit(moons.X, moons.y_partial)
+    assert found.nu_ == 0
+
+
+def test_warm_start_with_other_basis_functions(two):
+    X, y, _ = two
+    model = InvSVC(warm_start=True, solver="lbfgs").fit(X, y)
+    model.set_params(fit_intercept=False).fit(X, y)
+    assert not model.intercept_.any()
+
+
+def test_basis_functions_may_have_any_units():
+    X = np.random.RandomState(0).standard_normal((50, 2))
+    y = 3 * X[:, 0]
+    for scale in (1e-9, 1.0, 1e9):
+        for solver in ("newton", "lbfgs"):
+            model = InvSVR(basis=Coordinates(), nu=0, loss="squared", solver=solver)
+            assert model.fit(scale * X, y).score(scale * X, y) > 0.999
+
+
+def test_hinge_reaches_its_tolerance():
+    X, y = make_blobs(60, 3, centers=2, cluster_std=4.0, random_state=0)
+    for tol in (1e-2, 1e-4, 1e-6):
+        found = InvSVC(loss="hinge", lam=1e3, nu=0.01, tol=tol).fit(X / 4, y)
+        assert found.gap_[0] <= tol * max(1, found.objective_[0])
+
+
+def test_the_global_generator_stays_where_it_is():
+    moons = make_two_moons(40, 8, random_state=2)
+    before = np.random.get_state()[1].copy()
+    InvSVCCV(gamma=4.0).fit(moons.X, moons.y_partial)
+    np.testing.assert_array_equal(np.random.get_state()[1], before)
+
+
+def test_memory_that_ends_growth_is_named():
+    moons = make_two_moons(200, 20, random_state=2)
+    model = InvSVC(gamma=4.0, penalty="absolute", solver="steepest", tol=1e-6)
+    with (
+        config_context(working_memory=0.3),
+        pytest.warns(ConvergenceWarning, match="working_memory"),
+    ):
+        model.fit(moons.X, moons.y_partial)

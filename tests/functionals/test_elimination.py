@@ -1,8 +1,13 @@
 """Kernels that have functionals in them, against dense algebra and other kernel machines."""
 
+import pickle
+import tracemalloc
+
 import numpy as np
 import pytest
+from sklearn import config_context
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.svm import SVC
@@ -56,7 +61,7 @@ def test_all_nu_at_once(limit, monkeypatch):
     monkeypatch.setattr(elimination, "DENSE", limit)
     at, X = rows(), rows(5, 3, 1)
     nus = [0.0, 1e-3, 0.1, 2.0]
-    solver = Elimination(RBF(0.4), [Derivative()], at)
+    solver = Elimination(Representers(RBF(0.4), [Derivative()], at))
     found = solver.kernels(X, at[:3], nus)
     np.testing.assert_allclose(found[0], RBF(0.4)(X, at[:3]))
     for nu, kernel in zip(nus[1:], found[1:], strict=True):
@@ -68,8 +73,8 @@ def test_all_nu_at_once(limit, monkeypatch):
 def test_single_precision_is_nearly_as_good(monkeypatch):
     monkeypatch.setattr(elimination, "DENSE", 0)
     at, X = rows(30), rows(5, 3, 1)
-    exact = Elimination(RBF(0.4), [Derivative()], at).kernels(X, at[:3], [0.1])
-    single = Elimination(RBF(0.4), [Derivative()], at.astype(np.float32), tol=1e-5)
+    exact = Elimination(Representers(RBF(0.4), [Derivative()], at)).kernels(X, at[:3], [0.1])
+    single = Elimination(Representers(RBF(0.4), [Derivative()], at.astype(np.float32)), tol=1e-5)
     found = single.kernels(X.astype(np.float32), at[:3].astype(np.float32), [0.1])
     np.testing.assert_allclose(found, exact, atol=1e-4)
 
@@ -107,10 +112,18 @@ def test_bad_kernels_say_so():
         RepresenterKernel(RBF(), [Derivative()], -1, at=X)(X)
 
 
-def test_changing_a_parameter_changes_the_kernel():
+@pytest.mark.parametrize("kind", [list, tuple])
+def test_changing_a_parameter_changes_the_kernel(kind):
     X = rows()
-    kernel = RepresenterKernel(RBF(0.4), [Derivative()], 0.2, at=X)
+    kernel = RepresenterKernel(RBF(0.4), kind([Derivative()]), 0.2, at=X)
     before = kernel(X)
+    assert kernel._solver() is kernel._solver()
+    assert b"_kept" not in pickle.dumps(kernel)
+    np.testing.assert_allclose(pickle.loads(pickle.dumps(kernel))(X), before)
+    kernel.set_params(base__gamma=0.6)
+    assert np.abs(kernel(X) - before).max() > 1e-3
+    kernel.set_params(base__gamma=0.4)
+    np.testing.assert_allclose(kernel(X), before)
     kernel.set_params(nu=2.0)
     assert np.abs(kernel(X) - before).max() > 1e-3
     kernel.set_params(nu=0.2, base=RBF(0.8))
@@ -162,3 +175,44 @@ def test_columns_are_those_of_the_gram_matrix():
         found = Representers(kernel, [Value(), Derivative(), Difference(2)], X)
         some = np.array([0, 7, 3, 19, len(found) - 1])
         np.testing.assert_allclose(found.columns(some), found.gram()[:, some], atol=1e-10)
+
+
+def test_a_row_far_from_all_others_stands_alone():
+    X = np.vstack([rows(300, 2), [[1e6, 0.0]]])
+    matrix = Laplacian(3).matrix(X)
+    assert np.isfinite(matrix).all()
+    assert not matrix[-1].any()
+
+
+def test_rows_as_lists():
+    one = Representers(RBF(), [Value()], [[1.0, 3.0]])
+    assert len(one) == 1
+    assert one.at([[1.0, 3.0]]) == pytest.approx(1)
+    assert one.function([2.0], [[1.0, 3.0]]) == pytest.approx(2)
+
+
+def test_a_weight_that_is_too_large_is_told(monkeypatch):
+    X = 10 * rows(30)
+    with pytest.raises(ValueError, match="lower nu"):
+        RepresenterKernel(Polynomial(3), [Derivative()], 1e15, at=X)(X)
+    monkeypatch.setattr(elimination, "DENSE", 0)
+    solver = Elimination(Representers(RBF(0.4), [Derivative()], rows(30)), max_iter=3)
+    with pytest.warns(ConvergenceWarning, match="residual"):
+        solver.kernels(rows(4), rows(4), [1e3])
+
+
+def test_blocks_keep_to_the_working_memory():
+    """One difference among many points needs its two ends only; many rows come in blocks."""
+    X = rows(3000, 2)
+    z = Representers(RBF(), [Value()], X)
+    tracemalloc.start()
+    column = z.columns([7])
+    pair = Representers(RBF(), [Difference(edges=[[0, 1]])], X).gram()
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 60e6
+    np.testing.assert_allclose(column[:, 0], RBF()(X, X[7:8])[:, 0])
+    assert pair[0, 0] == pytest.approx(2 - 2 * RBF()(X[:1], X[1:2])[0, 0])
+    kernel = RepresenterKernel(RBF(), [Derivative()], 0.1, at=X[:200])
+    with config_context(working_memory=2):
+        assert kernel(X, X[:3]).shape == (3000, 3)

@@ -10,9 +10,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.distance import pdist
 from scipy.special import expit
+from sklearn import get_config
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_array, compute_sample_weight
+from sklearn.metrics import accuracy_score
+from sklearn.utils import compute_sample_weight
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -26,6 +28,7 @@ from invarlearn.functionals import (
     Representers,
     Value,
 )
+from invarlearn.functionals.base import check_functionals
 from invarlearn.functionals.elimination import DENSE, Elimination
 from invarlearn.kernels import RBF, Kernel, Linear, Polynomial
 from invarlearn.losses import OF_CLASSES, OF_NUMBERS, Loss, Squared, make_loss
@@ -39,7 +42,7 @@ from invarlearn.solvers.representer import (
     newton,
     small,
 )
-from invarlearn.transforms._checks import check_generator, check_number
+from invarlearn.transforms._checks import check_generator, check_memory, check_number
 
 SOLVERS = ("auto", "eliminate", "newton", "lbfgs", "steepest", "random")
 
@@ -61,7 +64,8 @@ class RepresenterMachine(BaseEstimator):
         nu: float,
     ) -> None:
         """Fit one function for each column of targets, (n_labelled, k), at labelled rows of X."""
-        lam = check_number(lam, "lam", low=np.finfo(float).tiny)
+        if check_number(lam, "lam", low=0) == 0:
+            raise ValueError("lam=0 must be above 0: labels would not count")
         nu = check_number(nu, "nu", low=0)
         penalty = self._penalty()
         if self.solver not in SOLVERS:
@@ -72,45 +76,49 @@ class RepresenterMachine(BaseEstimator):
         functionals = self._functionals() if nu > 0 else []
         self.functionals_ = functionals
         rows = X[labelled]
-        self.representers_ = Representers(
-            self.kernel_, [Value(), *functionals], [rows, *[X] * len(functionals)]
+        z = Representers(self.kernel_, functionals, X)
+        self.representers_ = Representers(self.kernel_, [Value()], rows).joined(z)
+        self._bases = self._all_bases()
+        basis = self._of_bases(self.representers_, len(rows))
+        # basis functions of size one, whatever their units
+        sizes = np.sqrt((basis[: len(rows)] ** 2).mean(axis=0))
+        sizes[sizes == 0] = 1.0
+        solutions = self._solutions(
+            z, rows, targets, lam * weights, loss, nu, penalty, basis / sizes, sizes
         )
-        self._bases = ([Constant()] if self.fit_intercept else []) + self._basis()
-        basis = of_bases(self.representers_, self._bases)
-        if not self._penalises_basis:
-            basis[len(rows) :] = 0.0
-        solutions = self._solutions(X, rows, targets, lam * weights, loss, nu, penalty, basis)
+        for one in solutions:
+            one.w = one.w / sizes
         self._tell(solutions)
+
+    def _all_bases(self) -> list[Basis]:
+        return ([Constant()] if self.fit_intercept else []) + self._basis()
+
+    def _of_bases(self, representers: Representers, n_labelled: int) -> NDArray[np.float64]:
+        """Give the functionals of basis functions, (m, p): zero where they do not see them."""
+        basis = of_bases(representers, self._all_bases())
+        seen = np.abs(basis[n_labelled:]).max(initial=0.0)
+        if not self._penalises_basis or seen <= 1e-10 * np.abs(basis).max(initial=0.0):
+            basis[n_labelled:] = 0.0
+        return basis
 
     def _penalty(self) -> Loss:
         return make_loss(self.penalty, OF_NUMBERS, "penalty", self.smoothing, self.epsilon)
 
     def _functionals(self) -> list[Functional]:
-        given = [Derivative()] if self.functionals is None else self.functionals
-        if isinstance(given, Functional):
-            given = [given]
-        functionals = list(given)
-        for one in functionals:
-            if not isinstance(one, Functional):
-                raise TypeError(
-                    f"functionals has {one!r}, which is none: build them from "
-                    "invarlearn.functionals, such as Derivative() or Tangent(family)"
-                )
-        return [clone(one) for one in functionals]
+        given = Derivative() if self.functionals is None else self.functionals
+        return [clone(one) for one in check_functionals(given)]
 
     def _basis(self) -> list[Basis]:
         given = [] if self.basis is None else self.basis
-        bases = [given] if isinstance(given, Basis) else list(given)
-        for one in bases:
-            if not isinstance(one, Basis):
-                raise TypeError(
-                    f"basis has {one!r}, which is none: subclass invarlearn.functionals.Basis"
-                )
+        bases = [given] if isinstance(given, Basis) else given
+        known = isinstance(bases, (list, tuple)) and all(isinstance(one, Basis) for one in bases)
+        if not known:
+            raise TypeError(f"basis={given!r} must be Basis objects: subclass functionals.Basis")
         return [clone(one) for one in bases]
 
     def _solutions(
         self,
-        X: NDArray,
+        z: Representers,
         rows: NDArray,
         targets: NDArray,
         weights: NDArray,
@@ -118,20 +126,22 @@ class RepresenterMachine(BaseEstimator):
         nu: float,
         penalty: Loss,
         basis: NDArray,
+        sizes: NDArray,
     ) -> list[Solution]:
         n_labelled, n = len(rows), len(self.representers_)
         can_eliminate = isinstance(penalty, Squared) and not basis[n_labelled:].any()
         self.solver_ = self._choose(n - n_labelled, n, can_eliminate, loss)
-        starts = self._starts(n, basis.shape[1], targets.shape[1])
+        starts = self._starts(n, sizes, targets.shape[1])
         many = range(targets.shape[1])
 
         def terms(k: int) -> list[Term]:
             return [Term(slice(0, n_labelled), loss, targets[:, k], weights)]
 
         if self.solver_ == "eliminate":
-            return self._eliminate(X, rows, nu, basis[:n_labelled], [terms(k) for k in many])
+            return self._eliminate(z, rows, nu, basis[:n_labelled], [terms(k) for k in many])
         invariance = [Term(slice(n_labelled, n), penalty, 0.0, nu)] if n > n_labelled else []
-        if self.solver_ == "newton" or n <= DENSE:
+        fits = 8.0 * n * n <= get_config()["working_memory"] * 2**20
+        if self.solver_ == "newton" or (n <= DENSE and fits):
             gram = self.representers_.gram()
             problems = [Problem.dense(gram, basis, terms(k) + invariance) for k in many]
         else:
@@ -140,7 +150,8 @@ class RepresenterMachine(BaseEstimator):
         if self.solver_ in ("steepest", "random"):
             rng = check_generator(self.random_state)
             columns = self.representers_.columns
-            return [grow(p, columns, n_labelled, self.solver_, rng, self.tol) for p in problems]
+            growing = (columns, n_labelled, self.solver_, rng, self.tol, self.max_iter)
+            return [grow(p, *growing) for p in problems]
         solve = {"newton": newton, "lbfgs": lbfgs}[self.solver_]
         return [
             solve(p, self.tol, self.max_iter, start)
@@ -156,39 +167,36 @@ class RepresenterMachine(BaseEstimator):
             )
         if self.solver != "auto":
             return str(self.solver)
-        if m and can_eliminate and (m <= DENSE or not loss.is_smooth):
+        if m and can_eliminate and not loss.is_smooth:
             return "eliminate"
         return "newton" if n <= FACTORED else "lbfgs"
 
-    def _starts(self, n: int, p: int, k: int) -> list[Any]:
+    def _starts(self, n: int, sizes: NDArray, k: int) -> list[Any]:
         """Give where to begin: with ``warm_start`` at the last solution, if it has this size."""
         last = self.__dict__.get("_last")
-        if self.warm_start and last is not None and last[0].shape == (k, n):
-            return list(zip(*last, strict=True))
+        shapes = (k, n), (k, len(sizes))
+        if self.warm_start and last is not None and tuple(a.shape for a in last) == shapes:
+            return list(zip(last[0], last[1] * sizes, strict=True))
         return [None] * k
 
     def _eliminate(
-        self, X: NDArray, rows: NDArray, nu: float, basis: NDArray, terms: list[list[Term]]
+        self, z: Representers, rows: NDArray, nu: float, basis: NDArray, terms: list[list[Term]]
     ) -> list[Solution]:
         """Solve on labelled rows only, with a kernel that has the functionals in it."""
-        inner = min(1e-8, self.tol)
-        elimination = Elimination(self.kernel_, self.functionals_, X, inner)
+        shape = (len(rows), len(rows))
+        check_memory(shape, float, "the kernel of labelled rows", "choose solver='lbfgs'")
+        elimination = Elimination(z, min(1e-8, self.tol))
         gram = elimination.kernels(rows, rows, [nu])[0]
         gram = (gram + gram.T) / 2
         found = [small(Problem.dense(gram, basis, t), self.tol, self.max_iter) for t in terms]
         # the coefficients of the functionals follow from those of the labelled rows
+        if not len(z):
+            return found
         labelled = Representers(self.kernel_, [Value()], rows)
-        seen = np.column_stack([elimination.z.dot(one.c, labelled) for one in found])
+        seen = np.column_stack([z.dot(one.c, labelled) for one in found])
         rest = elimination.solve(seen, nu)
-        if elimination.residual > 100 * inner:
-            warnings.warn(
-                f"the functionals were eliminated to a relative residual of "
-                f"{elimination.residual:.1e} only: lower nu",
-                ConvergenceWarning,
-                stacklevel=4,
-            )
-        for one, z in zip(found, rest.T, strict=True):
-            one.c = np.concatenate([one.c, -z])
+        for one, column in zip(found, rest.T, strict=True):
+            one.c = np.concatenate([one.c, -column])
         return found
 
     def _tell(self, solutions: list[Solution]) -> None:
@@ -207,7 +215,7 @@ class RepresenterMachine(BaseEstimator):
             warnings.warn(
                 f"solver {self.solver_!r} stopped after {worst.n_iter} iterations with a duality "
                 f"gap of {worst.gap:.1e} at an objective of {worst.objective:.4g}, above "
-                f"tol={self.tol:g}: raise max_iter or tol, or scale the rows",
+                f"tol={self.tol:g}: {worst.why}",
                 ConvergenceWarning,
                 stacklevel=4,
             )
@@ -215,15 +223,26 @@ class RepresenterMachine(BaseEstimator):
     def _functions(self, X: ArrayLike) -> NDArray[np.float64]:
         """Give the fitted functions at rows: (n_samples, k)."""
         check_is_fitted(self)
-        X = validate_data(self, X, dtype=float, reset=False)
+        return self._at(validate_data(self, X, dtype=float, reset=False))
+
+    def _at(self, X: NDArray) -> NDArray[np.float64]:
         at = Representers(self.kernel_, [Value()], X)
         values = np.column_stack([at.dot(c, self.representers_) for c in self.coef_])
-        return values + of_bases(at, self._bases) @ self._last[1].T
+        one = int(bool(self.fit_intercept))
+        basis = of_bases(at, self._bases[one:]) @ self.basis_coef_.T
+        return values + basis + self.intercept_
 
 
 def of_bases(representers: Representers, bases: Sequence[Basis]) -> NDArray[np.float64]:
     """Give the functionals of all basis functions: (m, p)."""
-    columns = [representers.of_basis(basis) for basis in bases]
+    columns = []
+    for basis in bases:
+        values = representers.of_basis(basis)
+        if values.ndim != 2 or len(values) != len(representers):
+            raise ValueError(
+                f"{basis!r} must give values of shape (n, p) and gradients of shape (n, p, d)"
+            )
+        columns.append(values)
     return np.column_stack(columns) if columns else np.empty((len(representers), 0))
 
 
@@ -256,12 +275,15 @@ def median_gamma(X: NDArray, at_most: int = 5000) -> float:
 def labelled_classes(y: NDArray) -> tuple[NDArray, NDArray]:
     """Give the rows that have a label, and the classes.
 
-    -1 marks a row without one, unless labels are -1 and 1 only: those are two classes.
+    -1 (or "-1" among strings) marks a row without one, unless labels are -1 and 1 only: those are
+    two classes.
     """
     classes = np.unique(y)
-    if classes.dtype.kind in "iuf" and -1 in classes and not np.array_equal(classes, [-1, 1]):
-        classes = classes[classes != -1]
-        labelled = np.flatnonzero(y != -1)
+    none = "-1" if classes.dtype.kind in "US" else -1
+    two = classes.dtype.kind in "iuf" and np.array_equal(classes, [-1, 1])
+    if none in classes.tolist() and not two:
+        classes = classes[classes != none]
+        labelled = np.flatnonzero(y != none)
     else:
         labelled = np.arange(len(y))
     if len(classes) < 2:
@@ -279,7 +301,11 @@ class InvSVC(ClassifierMixin, RepresenterMachine):
     Minimises ``|f|^2 / 2 + lam * sum of losses at labels + nu * sum of penalties of functionals``
     (paper 002, objective 2): derivatives at all rows, along transformations, local averages or
     differences of neighbours are to be small. Rows with the label -1 have no label, and contribute
-    their functionals only. With several classes there is one function for each against the rest.
+    their functionals only; but if labels are -1 and 1 throughout, those are the two classes. With
+    several classes there is one function for each against the rest.
+
+    Derivatives have units: standardise features first. Penalties add up over rows and features, so
+    ``nu`` acts more strongly on more rows, and ``lam`` must grow with it.
 
     Parameters
     ----------
@@ -307,12 +333,13 @@ class InvSVC(ClassifierMixin, RepresenterMachine):
     class_weight : dict or "balanced", optional
         Of the losses at labels.
     solver : str, default="auto"
-        "eliminate" (squared penalty: a kernel with the functionals in it, then Newton on the
-        labelled rows), "newton", "lbfgs" (by products: any number of functionals), "steepest" or
-        "random" (an expansion that grows), or "auto", the fastest of the first three.
+        "eliminate" (squared penalty: a kernel with the functionals in it, then the labelled rows
+        alone), "newton", "lbfgs" (by products: any number of functionals), "steepest" or "random"
+        (an expansion that grows), or "auto", the fastest of the first three.
     tol : float, default=1e-6
         Duality gap at which solvers stop, relative to the objective.
     max_iter : int, default=2000
+        Steps of "newton" and "lbfgs", rounds of "steepest" and "random".
     degree : int, default=3
     coef0 : float, default=1.0
     warm_start : bool, default=False
@@ -329,7 +356,8 @@ class InvSVC(ClassifierMixin, RepresenterMachine):
     representers_ : Representers
         Of values at labelled rows, then of the functionals.
     objective_, gap_ : arrays of shape (n_functions,)
-        Of each function: what is minimised, and by how much it is above the optimum at most. With
+        Of each function: what is minimised, and by how much it is above the optimum at most (so
+        far as basis functions are in balance, of which there is an estimate only). With
         "eliminate" both are those of the problem on labelled rows, which has the same minimum.
     classes_ : array of shape (n_classes,)
     kernel_ : Kernel
@@ -404,15 +432,50 @@ class InvSVC(ClassifierMixin, RepresenterMachine):
             Classes; -1 marks a row without a label. (If y is -1 and 1 throughout, those are the
             two classes.)
         X_unlabeled : array-like of shape (m, n_features), optional
-            More rows without labels.
+            More rows without labels. A pipeline does not transform them: there use y = -1.
         """
         X, y, labelled = self._check(X, y)
         rows = with_unlabeled(self, X, X_unlabeled)
         self._fit(rows, labelled, *self._coded(y[labelled]), self._loss(), self.lam, self.nu)
+        self._warn_if_constant(X[labelled])
         return self
+
+    def _warn_if_constant(self, rows: NDArray) -> None:
+        guessed = np.unique(self._class_of(self._at(rows)))
+        if len(guessed) == 1:
+            warnings.warn(
+                f"every labelled row gets the class {guessed[0]}: the penalties leave little but a "
+                "constant. Raise lam, lower nu, set class_weight='balanced', or let InvSVCCV "
+                "choose.",
+                UserWarning,
+                stacklevel=3,
+            )
+
+    def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """Give the share of right classes; rows that y marks as unlabelled do not count.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), optional
+        """
+        y = np.asarray(y)
+        none = "-1" if y.dtype.kind in "US" else -1
+        counted = np.ones(len(y), dtype=bool)
+        if none not in self.classes_.tolist():
+            counted = np.asarray(y != none)
+            if not counted.any():
+                raise ValueError("no row has a label (all are -1): there is nothing to score")
+        weight = None if sample_weight is None else np.asarray(sample_weight)[counted]
+        return float(accuracy_score(y[counted], self.predict(X)[counted], sample_weight=weight))
 
     def _check(self, X: ArrayLike, y: ArrayLike) -> tuple[NDArray, NDArray, NDArray]:
         """Give rows, labels, and which of them are labels."""
+        y = np.asarray(y)
+        if y.dtype == object and y.ndim == 1 and any(isinstance(one, str) for one in y):
+            # names with -1, or None, among them
+            y = np.array(["-1" if one is None else str(one) for one in y])
         X, y = validate_data(self, X, y, dtype=float)
         check_classification_targets(y)
         labelled, self.classes_ = labelled_classes(y)
@@ -457,18 +520,17 @@ def with_unlabeled(estimator: Any, X: NDArray, more: ArrayLike | None) -> NDArra
     """Append rows without labels."""
     if more is None:
         return X
-    more = check_array(more, dtype=float, input_name="X_unlabeled")
-    if more.shape[1] != X.shape[1]:
-        raise ValueError(
-            f"X_unlabeled has {more.shape[1]} features, and X has {X.shape[1]}: they must agree"
-        )
+    try:
+        more = validate_data(estimator, more, dtype=float, reset=False)
+    except ValueError as error:
+        raise ValueError(f"X_unlabeled does not fit: {error}") from error
     return np.concatenate([X, more])
 
 
 class InvSVR(RegressorMixin, RepresenterMachine):
     """Regression with functionals of the fitted function under a penalty.
 
-    As :class:`InvSVC`, for numbers.
+    As :class:`InvSVC`, for numbers. Rows without one go to ``fit`` as ``X_unlabeled``.
 
     Parameters
     ----------
@@ -489,7 +551,6 @@ class InvSVR(RegressorMixin, RepresenterMachine):
     --------
     >>> import numpy as np
     >>> from invarlearn import InvSVR
-    >>> from invarlearn.transforms import CyclicShift
     >>> X = np.random.RandomState(0).rand(60, 5)
     >>> svr = InvSVR(nu=0.001, loss="squared", lam=10.0).fit(X, X.sum(axis=1))
     >>> bool(svr.score(X, X.sum(axis=1)) > 0.9)
@@ -592,7 +653,7 @@ class LaplacianSVC(InvSVC):
     >>> from invarlearn import LaplacianSVC
     >>> from invarlearn.datasets import make_two_moons
     >>> moons = make_two_moons(noise=0.05, random_state=0)
-    >>> svc = LaplacianSVC(gamma=8.0, nu=10.0).fit(moons.X, moons.y_partial)
+    >>> svc = LaplacianSVC(gamma=8.0, nu=1e4).fit(moons.X, moons.y_partial)
     >>> float((svc.predict(moons.X) == moons.y).mean())
     1.0
     """

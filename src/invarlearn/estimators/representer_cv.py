@@ -11,10 +11,11 @@ from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold, check_cv
 
 from invarlearn.estimators.representer import InvSVC, make_kernel, of_bases, with_unlabeled
-from invarlearn.functionals import Constant, Representers, Value
+from invarlearn.functionals import Representers, Value
 from invarlearn.functionals.elimination import Elimination
 from invarlearn.losses import Squared
 from invarlearn.solvers.representer import Problem, Term, small
+from invarlearn.transforms._checks import check_generator
 
 Fold = tuple[NDArray, NDArray]
 
@@ -112,13 +113,13 @@ class InvSVCCV(InvSVC):
         """
         X, y, labelled = self._check(X, y)
         rows = with_unlabeled(self, X, X_unlabeled)
-        lams, nus = np.sort(np.asarray(self.lams, float)), np.sort(np.asarray(self.nus, float))
+        lams, nus = (np.sort(np.atleast_1d(np.asarray(v, float))) for v in (self.lams, self.nus))
         if lams.ndim != 1 or nus.ndim != 1 or not (lams.size and nus.size and (lams > 0).all()):
             raise ValueError(f"lams={self.lams!r} and nus={self.nus!r} must be lists of numbers")
         if (nus < 0).any():
             raise ValueError(f"nus={self.nus!r}: none may be negative")
         folds = self._folds(y[labelled])
-        if isinstance(self._penalty(), Squared) and self.solver in ("auto", "eliminate"):
+        if self._eliminates(rows, labelled, nus):
             right = self._eliminated(rows, labelled, y[labelled], folds, lams, nus)
         else:
             right = self._refitted(rows, labelled, y[labelled], folds, lams, nus)
@@ -126,6 +127,7 @@ class InvSVCCV(InvSVC):
         best = np.unravel_index(right.argmax(), right.shape)
         self.nu_, self.lam_ = float(nus[best[0]]), float(lams[best[1]])
         self._fit(rows, labelled, *self._coded(y[labelled]), self._loss(), self.lam_, self.nu_)
+        self._warn_if_constant(X[labelled])
         return self
 
     def _folds(self, y: NDArray) -> list[Fold]:
@@ -137,8 +139,20 @@ class InvSVCCV(InvSVC):
                 f"cross-validation needs two labels of each class, and cv={self.cv} to be two or "
                 f"more; the rarest class has {fewest} label(s): add labels, or use InvSVC"
             )
-        folds = StratifiedKFold(min(self.cv, fewest), shuffle=True, random_state=self.random_state)
+        rng = check_generator(self.random_state)
+        folds = StratifiedKFold(min(self.cv, fewest), shuffle=True, random_state=rng)
         return list(folds.split(np.zeros((len(y), 1)), y))
+
+    def _eliminates(self, X: NDArray, labelled: NDArray, nus: NDArray) -> bool:
+        """Tell whether functionals can be eliminated, and refuse a solver that cannot."""
+        can = isinstance(self._penalty(), Squared)
+        if can and nus.any():
+            kernel = make_kernel(self.kernel, self.gamma, self.degree, self.coef0, X)
+            values = Representers(kernel, [Value()], X[labelled])
+            both = values.joined(Representers(kernel, self._functionals(), X))
+            can = not self._of_bases(both, len(labelled))[len(labelled) :].any()
+        self._choose(1, len(X), can, self._loss())
+        return can and self.solver in ("auto", "eliminate")
 
     def _right(self, guessed: NDArray, y: NDArray, test: NDArray) -> float:
         """Give the weight of the held-out labels that are right."""
@@ -156,12 +170,13 @@ class InvSVCCV(InvSVC):
         """Count held-out labels that are right, with kernels that have the functionals in them."""
         kernel = make_kernel(self.kernel, self.gamma, self.degree, self.coef0, X)
         rows = X[labelled]
-        functionals = self._functionals() if nus.any() else []
-        elimination = Elimination(kernel, functionals, X, min(1e-6, self.tol))
+        z = Representers(kernel, self._functionals() if nus.any() else [], X)
+        elimination = Elimination(z, min(1e-6, self.tol))
         grams = elimination.kernels(rows, rows, nus.tolist())
         grams = (grams + grams.transpose(0, 2, 1)) / 2
-        bases = ([Constant()] if self.fit_intercept else []) + self._basis()
-        basis = of_bases(Representers(kernel, [Value()], rows), bases)
+        basis = of_bases(Representers(kernel, [Value()], rows), self._all_bases())
+        sizes = np.sqrt((basis**2).mean(axis=0))
+        basis /= np.where(sizes > 0, sizes, 1.0)
         right = np.zeros((len(nus), len(lams)))
         for i, gram in enumerate(grams):
             for j, lam in enumerate(lams):

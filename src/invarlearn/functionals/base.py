@@ -60,8 +60,10 @@ class Values:
         return self.weights.T @ coefficients, None
 
     def some(self, indices: NDArray) -> Values:
-        """Give some of the functionals."""
-        return Values(self.points, self.weights[indices], self.blur)
+        """Give some of the functionals, at the points that they need."""
+        weights = self.weights[indices]
+        needed = np.flatnonzero(np.asarray(abs(weights).sum(axis=0)).ravel())
+        return Values(self.points[needed], weights[:, needed], self.blur)
 
     def of_basis(self, basis: Basis) -> Rows:
         """Give the functionals of basis functions: (m, p)."""
@@ -331,14 +333,11 @@ def block(kernel: Kernel, left: Term, right: Term) -> Rows:
 def _block(kernel: Any, left: Term, right: Term) -> Rows:
     """Do so for kernels as they are; ``left`` is the simpler term."""
     if isinstance(left, Values):
-        if isinstance(right, Values):
-            values = kernel(left.points, right.points) @ right.weights.T
-        elif isinstance(right, Slopes):
-            moving = right.points[right.at]
-            values = kernel.gradient(moving, left.points, right.directions).T
-        else:
-            values = _partials(kernel, right.points, left.points).T
-        return np.asarray(left.weights @ values)
+        out = np.zeros((len(left), len(right)))
+        # kernels have temporaries of their own
+        for some in slices(len(left.points), PAIRS // 4 // max(1, len(right.points))):
+            out += left.weights[:, some] @ _values_block(kernel, left.points[some], right)
+        return out
     if isinstance(left, Slopes):
         points = left.points[left.at]
         if isinstance(right, Slopes):
@@ -354,6 +353,15 @@ def _block(kernel: Any, left: Term, right: Term) -> Rows:
         here = np.broadcast_to(point, (d, d))
         out[i * d : (i + 1) * d] = _mixed_partials(kernel, right.points, here, unit).T
     return out
+
+
+def _values_block(kernel: Any, points: Rows, right: Term) -> Rows:
+    """Give the inner products of values at points with the representers of a term."""
+    if isinstance(right, Values):
+        return np.asarray(kernel(points, right.points) @ right.weights.T)
+    if isinstance(right, Slopes):
+        return kernel.gradient(right.points[right.at], points, right.directions).T
+    return _partials(kernel, right.points, points).T
 
 
 def _partials(kernel: Any, X: Rows, Y: Rows) -> Rows:
@@ -394,21 +402,30 @@ class Representers:
     """
 
     def __init__(self, kernel: Kernel, functionals: Sequence[Functional], X: Any):
-        at = X if isinstance(X, (list, tuple)) and len(X) == len(functionals) else None
-        given = [X] * len(functionals) if at is None else at
+        each = isinstance(X, (list, tuple)) and all(np.ndim(one) == 2 for one in X)
+        given = list(X) if each else [X] * len(functionals)
         # rows that are given twice are to stay one array, so that products share their work
         kinds = [np.float64, np.float32]
         checked = {id(one): check_array(one, dtype=kinds) for one in given}
         rows = [checked[id(one)] for one in given]
         self.kernel = kernel
-        self.functionals = list(functionals)
-        self.rows = rows
-        self.parts = [f.terms(r) for f, r in zip(functionals, rows, strict=True)]
-        for functional, terms in zip(functionals, self.parts, strict=True):
+        parts = [f.terms(r) for f, r in zip(functionals, rows, strict=True)]
+        for functional, terms in zip(functionals, parts, strict=True):
+            check_terms(functional, terms)
             check_supported(kernel, functional, terms)
+        self._place(parts)
+
+    def _place(self, parts: list[list[Term]]) -> None:
+        self.parts = parts
         ends = np.cumsum([0, *(len(terms[0]) for terms in self.parts)])
         self.places = [slice(int(a), int(b)) for a, b in pairwise(ends)]
         self._kept: dict[tuple[int, int, float], tuple[Rows, Rows, Rows]] = {}
+
+    def joined(self, other: Representers) -> Representers:
+        """Give these representers, followed by others of the same kernel."""
+        both = Representers(self.kernel, [], [])
+        both._place([*self.parts, *other.parts])
+        return both
 
     def __len__(self) -> int:
         return self.places[-1].stop if self.places else 0
@@ -497,7 +514,7 @@ class Representers:
 
     def at(self, Z: ArrayLike) -> Rows:
         """Give the values of the representers at rows: (n, m)."""
-        return Representers(self.kernel, [Value()], Z).gram(self)
+        return Representers(self.kernel, [Value()], check_array(Z, dtype=float)).gram(self)
 
     def of_basis(self, basis: Basis) -> Rows:
         """Give the functionals of basis functions: (m, p)."""
@@ -505,7 +522,49 @@ class Representers:
 
     def function(self, coefficients: ArrayLike, Z: ArrayLike) -> Rows:
         """Give the values of a sum of representers at rows: (n,)."""
-        return Representers(self.kernel, [Value()], Z).dot(coefficients, self)
+        rows = check_array(Z, dtype=float)
+        return Representers(self.kernel, [Value()], rows).dot(coefficients, self)
+
+
+def check_terms(functional: Functional, terms: Any) -> None:
+    """Say what is wrong with terms that a user's own functional gives."""
+    kinds = (Values, Slopes, Gradients)
+    if not isinstance(terms, (list, tuple)) or not terms:
+        raise TypeError(f"terms of {functional!r} must give a list of terms, not {terms!r:.80}")
+    for term in terms:
+        if not isinstance(term, kinds):
+            raise TypeError(
+                f"terms of {functional!r} has {term!r:.80}: it may have Values, Slopes, Gradients"
+            )
+        if isinstance(term, Slopes):
+            wanted = (len(term.at), term.points.shape[1])
+            if np.shape(term.directions) != wanted:
+                raise ValueError(
+                    f"terms of {functional!r}: directions of Slopes have shape "
+                    f"{np.shape(term.directions)}, and it must be {wanted}"
+                )
+        elif isinstance(term, Values) and term.weights.shape[1] != len(term.points):
+            raise ValueError(
+                f"terms of {functional!r}: weights of Values have shape {term.weights.shape}, and "
+                f"need a column for each of {len(term.points)} points"
+            )
+    if len({len(term) for term in terms}) > 1:
+        raise ValueError(
+            f"terms of {functional!r} add up, so all must have as many functionals: here "
+            f"{', '.join(str(len(term)) for term in terms)}"
+        )
+
+
+def check_functionals(given: Any) -> list[Functional]:
+    """Give functionals as a list, or say what they must be."""
+    if isinstance(given, Functional):
+        return [given]
+    if isinstance(given, (list, tuple)) and all(isinstance(one, Functional) for one in given):
+        return list(given)
+    raise TypeError(
+        f"functionals={given!r} must be Functional objects: build them from "
+        "invarlearn.functionals, such as Derivative() or Tangent(family)"
+    )
 
 
 def check_supported(kernel: Kernel, functional: Functional, terms: list[Term]) -> None:

@@ -55,8 +55,9 @@ class Difference(Functional):
         edges = self._edges(X)
         roots = np.ones(len(edges))
         if self.weights is not None:
-            roots = np.sqrt(np.asarray(self.weights, dtype=float))
-            if roots.shape != (len(edges),) or not np.isfinite(roots).all():
+            given = np.asarray(self.weights, dtype=float)
+            roots = np.sqrt(np.maximum(given, 0))
+            if given.shape != (len(edges),) or not np.isfinite(given).all() or (given < 0).any():
                 raise ValueError(f"weights must be {len(edges)} numbers, none negative")
         rows = np.repeat(np.arange(len(edges)), 2)
         signs = np.column_stack([roots, -roots]).ravel()
@@ -105,7 +106,9 @@ class Laplacian(Functional):
     def terms(self, X: Rows) -> list[Term]:
         power = check_number(self.power, "power", low=1, whole=True)
         values, vectors = np.linalg.eigh(self.matrix(X))
-        roots = np.maximum(values, 0) ** (power / 2)
+        # what is zero but for rounding is to be so in the root too
+        values[values < 1e-13 * len(X) * values.max(initial=0.0)] = 0.0
+        roots = values ** (power / 2)
         return [Values(X, (vectors * roots) @ vectors.T)]
 
     def matrix(self, X: Rows) -> Rows:
@@ -123,7 +126,8 @@ class Laplacian(Functional):
         degrees = edges.sum(axis=1)
         out = np.diag(degrees) - edges
         if self.normalize:
-            roots = np.sqrt(degrees)
+            # a row so far away that its edges weigh nothing stands alone
+            roots = np.sqrt(np.where(degrees > 0, degrees, 1.0))
             out /= np.outer(roots, roots)
         return out
 

@@ -7,19 +7,29 @@ Gram matrix of the representers, is factored if it is small, else used through p
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.linalg import cho_factor, cho_solve, eigh_tridiagonal
+from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh_tridiagonal
+from sklearn import get_config
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_array
 
-from invarlearn.functionals.base import Functional, Representers, Value
+from invarlearn.functionals.base import Functional, Representers, Value, check_functionals
 from invarlearn.kernels.base import Kernel, Rows
 from invarlearn.transforms._checks import check_number
+from invarlearn.transforms._threads import slices
 
 # Gram matrices of up to so many representers are factored.
 DENSE = 4000
+
+# Values of representers are computed for blocks of rows of about so many numbers.
+BLOCK = 2**24
+
+_TOO_LARGE = "nu={nu:g} is too large for these functionals: lower nu, or scale rows or gamma down"
 
 
 class Elimination:
@@ -27,10 +37,8 @@ class Elimination:
 
     Parameters
     ----------
-    kernel : RBF, Polynomial or Linear
-    functionals : sequence of Functional
-    X : array of shape (n, d)
-        Rows at which the functionals are taken.
+    z : Representers
+        Of the functionals.
     tol : float
         Relative residual at which iterations stop.
     max_iter : int
@@ -38,23 +46,15 @@ class Elimination:
 
     Attributes
     ----------
-    z : Representers
     n_iter : int
         The most iterations that a right-hand side took; 0 with a factorisation.
     residual : float
         The largest relative residual that was left.
     """
 
-    def __init__(
-        self,
-        kernel: Kernel,
-        functionals: Sequence[Functional],
-        X: Rows,
-        tol: float = 1e-8,
-        max_iter: int = 1000,
-    ):
-        self.kernel = kernel
-        self.z = Representers(kernel, functionals, X)
+    def __init__(self, z: Representers, tol: float = 1e-8, max_iter: int = 1000):
+        self.kernel = z.kernel
+        self.z = z
         self.tol = tol
         self.max_iter = max_iter
         self.n_iter = 0
@@ -73,7 +73,10 @@ class Elimination:
         assert self._gram is not None
         shifted = self._gram.copy()
         shifted[np.diag_indices_from(shifted)] += 1 / (2 * nu)
-        return cho_factor(shifted, overwrite_a=True)
+        try:
+            return cho_factor(shifted, overwrite_a=True)
+        except LinAlgError as error:
+            raise ValueError(_TOO_LARGE.format(nu=nu)) from error
 
     def kernels(self, Z: Rows, Y: Rows, nus: Sequence[float]) -> NDArray:
         """Give the kernels of all nu between rows Z and rows Y: (len(nus), n, m).
@@ -87,12 +90,16 @@ class Elimination:
         if not wanted or not len(self.z):
             return out
         if self._gram is not None:
-            left, right = self.z.at(Z), self.z.at(Y)
-            for i in wanted:
-                out[i] -= left @ cho_solve(self._factor(nus[i]), right.T)
+            right = self.z.at(Y).T
+            solved = [cho_solve(self._factor(nus[i]), right) for i in wanted]
+            limit = int(get_config()["working_memory"] * 2**20 / 8)
+            for some in slices(len(Z), min(BLOCK, limit) // len(self.z)):
+                left = self.z.at(Z[some])
+                for i, columns in zip(wanted, solved, strict=True):
+                    out[i, some] -= left @ columns
             return out
         shifts = [1 / (2 * nus[i]) for i in wanted]
-        both = Representers(self.kernel, [Value(), *self.z.functionals], [Z, *self.z.rows])
+        both = Representers(self.kernel, [Value()], Z).joined(self.z)
         values = Representers(self.kernel, [Value()], Y)
         unit = np.zeros(len(Y))
         for j in range(len(Y)):
@@ -100,7 +107,18 @@ class Elimination:
             b = self.z.dot(unit, values)
             unit[j] = 0.0
             out[wanted, :, j] -= self._lanczos(both, b, shifts, len(Z))
+        self.check_residual()
         return out
+
+    def check_residual(self) -> None:
+        """Warn if solutions are far from what was asked for."""
+        if self.residual > 10 * self.tol:
+            warnings.warn(
+                f"functionals were eliminated to a relative residual of {self.residual:.1e} only, "
+                f"after {self.n_iter} iterations: lower nu, or scale rows or gamma down",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
 
     def _lanczos(self, both: Representers, b: NDArray, shifts: Sequence[float], n: int) -> NDArray:
         """Give the values at n rows of the sums with coefficients ``(K_zz + shift)^-1 b``.
@@ -117,7 +135,8 @@ class Elimination:
         weights = np.zeros((len(shifts), 0))
         for step in range(self.max_iter):
             found = both.dot(v, self.z)
-            seen.append(found[:n])
+            # a copy, so that the rest of the vector can go
+            seen.append(found[:n].copy())
             w = found[n:]
             diagonal.append(float(v @ w))
             w -= diagonal[-1] * v + beta * before
@@ -139,7 +158,10 @@ def _tridiagonal_solve(
     diagonal: list[float], beside: list[float], shifts: Sequence[float]
 ) -> tuple[NDArray, float]:
     """Give ``(T + shift)^-1 e_1`` for all shifts, and the largest last entry."""
-    values, vectors = eigh_tridiagonal(diagonal, beside)
+    try:
+        values, vectors = eigh_tridiagonal(diagonal, beside)
+    except LinAlgError as error:
+        raise ValueError(_TOO_LARGE.format(nu=1 / (2 * min(shifts)))) from error
     weights = np.array([vectors @ (vectors[0] / (values + shift)) for shift in shifts])
     return weights, float(np.abs(weights[:, -1]).max())
 
@@ -170,12 +192,14 @@ class RepresenterKernel(Kernel):
     """A kernel that knows invariances: its functions have small functionals at given rows.
 
     With it, any kernel machine minimises its own loss plus half the squared norm of f under
-    ``base`` plus ``nu`` times the sum of squared functionals (paper 002, objective 2).
+    ``base`` plus ``nu`` times the sum of squared functionals (paper 002, objective 2). Its values
+    are smaller than those of ``base``: C must be larger, as with a kernel times a small number. A
+    Gaussian process fits none of its parameters.
 
     Parameters
     ----------
     base : RBF, Polynomial or Linear
-    functionals : sequence of Functional
+    functionals : Functional or sequence of Functional
     nu : float, default=0.1
     at : array-like of shape (n, n_features)
         Rows at which the functionals are taken, labelled or not.
@@ -198,7 +222,7 @@ class RepresenterKernel(Kernel):
     def __init__(
         self,
         base: Kernel,
-        functionals: Sequence[Functional],
+        functionals: Functional | Sequence[Functional],
         nu: float = 0.1,
         at: ArrayLike | None = None,
         tol: float = 1e-8,
@@ -214,6 +238,9 @@ class RepresenterKernel(Kernel):
         Y = X if Y is None else check_array(Y, dtype=float, input_name="Y")
         nu = check_number(self.nu, "nu", low=0)
         solver = self._solver()
+        checked = (X.shape[1], solver.z.parts[0][0].points.shape[1]) if solver.z.parts else (0, 0)
+        if checked[0] != checked[1]:
+            raise ValueError(f"X has {checked[0]} features, and at has {checked[1]}")
         # the work is done once for each row of the second argument
         if len(X) < len(Y):
             return solver.kernels(Y, X, [nu])[0].T
@@ -235,10 +262,19 @@ class RepresenterKernel(Kernel):
     def _solver(self) -> Elimination:
         if self.at is None:
             raise ValueError("at=None: say at which rows the functionals are to be small, at=X")
-        now = (self.base, tuple(self.functionals), self.at, self.tol)
-        kept = self.__dict__.get("_kept")
-        if kept is None or any(a is not b for a, b in zip(kept[0], now, strict=True)):
+        # all parameters, also those of kernel, functionals and their families
+        parts: list[Any] = [self.base, *check_functionals(self.functionals)]
+        now: list[Any] = [self.at, self.tol]
+        for part in parts:
+            now += [part, *part.get_params(deep=True).values()]
+        before, solver = self.__dict__.get("_kept", ([], None))
+        same = len(before) == len(now) and all(a is b for a, b in zip(before, now, strict=True))
+        if solver is None or not same:
             rows = check_array(self.at, dtype=float, input_name="at")
-            kept = now, Elimination(self.base, self.functionals, rows, self.tol)
-            self._kept = kept
-        return kept[1]
+            solver = Elimination(Representers(self.base, parts[1:], rows), self.tol)
+            self._kept = now, solver
+        return solver
+
+    def __getstate__(self) -> dict[str, Any]:
+        # the factorisation can be had again
+        return {name: value for name, value in super().__getstate__().items() if name != "_kept"}

@@ -103,6 +103,10 @@ class Problem:
         """Give the second derivatives, (n,)."""
         return self._each(lambda t: t.weight * t.loss.curvature(u[t.where], t.target))
 
+    def weights(self) -> Numbers:
+        """Give the weight of each functional's loss, (n,)."""
+        return self._each(lambda t: t.weight)
+
     def _each(self, of: Callable[[Term], Numbers]) -> Numbers:
         out = np.empty(len(self))
         for term in self.terms:
@@ -209,9 +213,12 @@ class Solution:
         Coefficients of representers, and of basis functions.
     objective : float
     gap : float
-        The optimum is no more than this below the objective.
+        The optimum is no more than this below the objective (so far as basis functions are in
+        balance, of which there is an estimate only).
     n_iter : int
     converged : bool
+    why : str
+        What to do if it has not converged.
     """
 
     c: Numbers
@@ -220,6 +227,7 @@ class Solution:
     gap: float
     n_iter: int
     converged: bool
+    why: str = "raise max_iter or tol"
 
 
 def newton(
@@ -250,7 +258,12 @@ def small(problem: Problem, tol: float = 1e-6, max_iter: int = 2000) -> Solution
     """Solve a problem with its Gram matrix the fastest way: libsvm, Newton or L-BFGS."""
     hinge = len(problem.terms) == 1 and problem.terms[0].loss == Hinge()
     if hinge and problem.basis.shape[1] == 1 and (problem.basis == 1).all():
-        return _libsvm(problem, tol)
+        found = _libsvm(problem, tol)
+        if found.converged:
+            return found
+        # libsvm stops at violations of the order of tol, of which there may be many
+        better = newton(problem, tol, max_iter, start=(found.c, found.w))
+        return better if better.gap < found.gap else found
     solve = newton if len(problem) <= FACTORED else lbfgs
     return solve(problem, tol, max_iter)
 
@@ -264,8 +277,7 @@ def _libsvm(problem: Problem, tol: float) -> Solution:
     c[svc.support_] = svc.dual_coef_[0]
     at = Point.of(problem, c, svc.intercept_.copy())
     objective, gap = at.objective(problem), problem.gap(at, -c)
-    # libsvm stops at violations of the order of tol, of which there may be many
-    converged = gap <= max(10 * tol * max(1.0, objective), tol * float(weight.sum()))
+    converged = gap <= tol * max(1.0, objective)
     return Solution(c, at.w, objective, gap, int(svc.n_iter_.max()), converged)
 
 
@@ -312,6 +324,9 @@ def _solve(
         stuck = gap > 10 * best.gap and smoothing < 1e-6
         if converged or stuck or done >= max_iter or problem.is_smooth or smoothing < 1e-12:
             best.n_iter = done
+            if done < max_iter:
+                best.why = "no further progress was made; raise tol, round the losses (smoothing)"
+                best.why += ", or scale the rows"
             return best
         smoothing *= FINER
 
@@ -426,9 +441,9 @@ HISTORY = 10
 
 
 def _lbfgs_stage(problem: Problem, at: Point, tol: float, max_iter: int) -> tuple[Point, int]:
-    weights = sum(np.sum(t.weight) * np.ones(1) for t in problem.terms)
     # a scale for basis functions, whose weights have no norm of their own
-    scale = np.maximum((problem.basis**2).sum(axis=0) * float(weights[0]) / len(problem), 1e-12)
+    weights = problem.weights()
+    scale = np.maximum(weights @ problem.basis**2, 1e-12)
     history: list[tuple[Point, Point, float]] = []
 
     def dot(a: Point, b: Point) -> float:
@@ -441,6 +456,7 @@ def _lbfgs_stage(problem: Problem, at: Point, tol: float, max_iter: int) -> tupl
         values = here.values + up.values
         return Point(here.c + up.c, w, here.dual + up.dual, values, values + problem.basis @ w)
 
+    at = _balanced(problem, at)
     steep = gradient(at)
     for steps in range(max_iter):
         small = 0.1 * tol * max(1.0, abs(at.objective(problem)))
@@ -454,7 +470,7 @@ def _lbfgs_stage(problem: Problem, at: Point, tol: float, max_iter: int) -> tupl
                 return at, steps
             history.clear()
             continue
-        before, at = at, at.moved(along, step)
+        before, at = at, _balanced(problem, at.moved(along, step))
         old, steep = steep, gradient(at)
         moved, changed = _less(at, before), _less(steep, old)
         curve = dot(moved, changed)
@@ -462,6 +478,27 @@ def _lbfgs_stage(problem: Problem, at: Point, tol: float, max_iter: int) -> tupl
             history.append((moved, changed, 1 / curve))
             del history[:-HISTORY]
     return at, max_iter
+
+
+def _balanced(problem: Problem, at: Point, max_iter: int = 3) -> Point:
+    """Bring basis functions to their best for this f, by Newton's method: no product is needed."""
+    basis = problem.basis
+    if not basis.shape[1]:
+        return at
+    for _ in range(max_iter):
+        slopes = problem.slopes(at.u)
+        down = basis.T @ slopes
+        if np.abs(down).max() <= 1e-12 * np.abs(slopes).sum():
+            break
+        curved = basis.T @ (problem.curvatures(at.u)[:, None] * basis)
+        dw = -lstsq(curved, down)[0] if curved.any() else -down
+        moved = basis @ dw
+        along = Point(np.zeros_like(at.c), dw, np.zeros_like(at.dual), 0 * moved, moved)
+        step = _line_search(problem, at, along, slack=0.1)
+        if step == 0:
+            break
+        at = Point(at.c, at.w + step * dw, at.dual, at.values, at.u + step * moved)
+    return at
 
 
 def _two_loops(
@@ -545,7 +582,7 @@ def grow(
         many = min(len(left), max(8, len(chosen) // 4))
         full = 8.0 * n * (len(chosen) + many) > get_config()["working_memory"] * 2**20
         # round more finely when that is what keeps the gap open
-        fine = smooth.gap(at, slopes) < gap / 2
+        fine = smooth.gap(at, slopes) < gap / 2 and smoothing > 1e-12
         if converged or done == max_iter or (not fine and (not many or full)):
             break
         if fine:
@@ -560,7 +597,10 @@ def grow(
         chosen = np.concatenate([chosen, more])
         table = np.column_stack([table, columns(more)])
         beta = np.concatenate([beta, np.zeros(many)])
-    return Solution(c, w, objective, gap, done, converged)
+    found = Solution(c, w, objective, gap, done, converged)
+    if full:
+        found.why = "raise sklearn.set_config(working_memory=...), or tol, or use solver='lbfgs'"
+    return found
 
 
 def _orthonormal(table: Numbers, chosen: NDArray) -> tuple[Numbers, Numbers]:

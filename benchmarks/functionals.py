@@ -66,10 +66,10 @@ def _fits(n=600, d=20, n_labels=60):
     X = rng.standard_normal((n, d))
     y = (X[:, 0] + X[:, 1] > 0).astype(int)
     partial = np.where(np.arange(n) < n_labels, y, -1)
-    inv = InvSVC(gamma="median", loss="hinge", nu=0.01, tol=1e-4)
+    inv = InvSVC(gamma="median", loss="hinge", lam=100.0, nu=0.01, tol=1e-4)
     gamma = inv.fit(X, partial).kernel_.gamma
-    lap = LaplacianSVC(gamma=gamma, nu=1.0, tol=1e-4)
-    svc = SVC(gamma=gamma)
+    lap = LaplacianSVC(gamma=gamma, lam=100.0, nu=1.0, tol=1e-4)
+    svc = SVC(gamma=gamma, C=100.0)
     what = f"InvSVC, all derivatives of {n} rows x {d}, {n_labels} labels"
     for other, name in ((lap, "LaplacianSVC on the same rows"), (svc, "SVC on the labels alone")):
         rows = (X, partial) if other is lap else (X[:n_labels], y[:n_labels])
@@ -91,7 +91,7 @@ def main(n=5000, d=241, n_labels=100):
     y = np.where(np.arange(n) < n_labels, (X[:, 0] > 0).astype(int), -1)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     start = time.perf_counter()
-    found = InvSVC(gamma="median", nu=0.001, tol=1e-4).fit(X, y)
+    found = InvSVC(gamma="median", lam=1000.0, nu=0.01, tol=1e-4).fit(X, y)
     seconds = time.perf_counter() - start
     right = ((found.predict(X) == 1) == (X[:, 0] > 0))[n_labels:].mean()
     after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20

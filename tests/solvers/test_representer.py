@@ -9,7 +9,14 @@ from invarlearn.kernels import RBF
 from invarlearn.losses import Absolute, EpsilonInsensitive, Hinge, Logistic, Squared
 from invarlearn.solvers.representer import Problem, Term, grow, lbfgs, newton, small
 
-LABELS = [Hinge(), Hinge(0.4), Logistic(), Squared()]
+LABELS = [
+    Hinge(),
+    Hinge(0.4),
+    Logistic(),
+    Squared(),
+    Absolute(),
+    EpsilonInsensitive(epsilon=0.1),
+]
 PENALTIES = [Squared(), Absolute(), EpsilonInsensitive(epsilon=0.05)]
 N_LABELS = 6
 
@@ -73,7 +80,7 @@ def epigraph(problem):
             width = getattr(t.loss, "epsilon", 0.0)
             for sign in (-1, 1):
                 rows.append(cut - sign * linear)
-                bounds.append(np.full(k, -width))
+                bounds.append(-sign * np.broadcast_to(t.target, k) - width)
     constraints = []
     if rows:
         A, b = np.concatenate(rows), np.concatenate(bounds)

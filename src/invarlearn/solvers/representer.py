@@ -190,13 +190,12 @@ class Point:
 
     def moved(self, by: Point, step: float) -> Point:
         """Give the point a step along a direction."""
-        return Point(
-            self.c + step * by.c,
-            self.w + step * by.w,
-            self.dual + step * by.dual,
-            self.values + step * by.values,
-            self.u + step * by.u,
-        )
+        values = self.values + step * by.values
+        # one array where both are the same, since there may be many functionals
+        same = self.dual is self.values and by.dual is by.values
+        dual = values if same else self.dual + step * by.dual
+        c, w = self.c + step * by.c, self.w + step * by.w
+        return Point(c, w, dual, values, self.u + step * by.u)
 
     def objective(self, problem: Problem) -> float:
         """Give what is minimised."""
@@ -453,8 +452,8 @@ def _lbfgs_stage(problem: Problem, at: Point, tol: float, max_iter: int) -> tupl
         slopes = problem.slopes(here.u)
         w = problem.basis.T @ slopes / scale
         up = problem.lifted(slopes)
-        values = here.values + up.values
-        return Point(here.c + up.c, w, here.dual + up.dual, values, values + problem.basis @ w)
+        both = here.moved(up, 1.0)
+        return Point(both.c, w, both.dual, both.values, both.values + problem.basis @ w)
 
     at = _balanced(problem, at)
     steep = gradient(at)
@@ -526,7 +525,9 @@ def _less(a: Point, b: Point) -> Point:
 
 
 def _times(a: Point, factor: float) -> Point:
-    return Point(factor * a.c, factor * a.w, factor * a.dual, factor * a.values, factor * a.u)
+    values = factor * a.values
+    dual = values if a.dual is a.values else factor * a.dual
+    return Point(factor * a.c, factor * a.w, dual, values, factor * a.u)
 
 
 def grow(

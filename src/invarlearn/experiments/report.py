@@ -105,10 +105,15 @@ def draw(experiment: Experiment, size: str, rows: list[Row], path: Path) -> None
     height = max(4.2, 0.24 * n_lines + 0.3)
     # and wide enough for its longest name
     longest = max(len(str(line)) for line in axes[experiment.lines])
-    width = 5.2 * len(panels) + max(1.8, 0.8 + 0.085 * (longest + 7))
-    figure = Figure(figsize=(width, height), layout="constrained")
+    n_columns = len(panels) if len(panels) <= 4 else 3
+    n_rows = -(-len(panels) // n_columns)
+    width = 5.2 * n_columns + max(1.8, 0.8 + 0.085 * (longest + 7))
+    figure = Figure(figsize=(width, height * n_rows), layout="constrained")
     FigureCanvasAgg(figure)
-    plots = figure.subplots(1, len(panels), squeeze=False)[0]
+    grid = figure.subplots(n_rows, n_columns, squeeze=False)
+    plots = grid.ravel()[: len(panels)]
+    for empty in grid.ravel()[len(panels) :]:
+        empty.set_axis_off()
     for plot, panel in zip(plots, panels, strict=True):
         chosen = [row for row in rows if tuple(row[name] for name in others) == panel]
         _draw_panel(plot, experiment, axes, chosen)
@@ -117,7 +122,8 @@ def draw(experiment: Experiment, size: str, rows: list[Row], path: Path) -> None
             for name, value in zip(others, panel, strict=True)
         ]
         plot.set_title(", ".join(named) or fill(experiment.title, 45), fontsize=11)
-    plots[0].set_ylabel(f"{experiment.metric} ({experiment.unit})")
+    for plot in grid[:, 0]:
+        plot.set_ylabel(f"{experiment.metric} ({experiment.unit})")
     legend: dict[str, Any] = {}
     for plot in plots:
         handles, labels = plot.get_legend_handles_labels()
@@ -130,14 +136,16 @@ def draw(experiment: Experiment, size: str, rows: list[Row], path: Path) -> None
 
 def _draw_panel(plot: Any, experiment: Experiment, axes: dict[str, list], rows: list[Row]) -> None:
     positions = axes[experiment.x]
-    numeric = all(isinstance(value, (int, float)) for value in positions)
+    numbers = all(isinstance(value, (int, float)) for value in positions)
+    # numbers over many magnitudes with a zero among them are set side by side, as names are
+    numeric = numbers and (min(positions) > 0 or len(positions) < 3 or max(positions) <= 1)
     place = dict(zip(positions, positions if numeric else range(len(positions)), strict=True))
     logarithmic = numeric and len(positions) > 1 and min(positions) > 0
     n_lines = len(axes[experiment.lines])
     for number, line in enumerate(axes[experiment.lines]):
         chosen = [row for row in rows if row[experiment.lines] == line]
         # a little to the side, so that equal lines do not hide each other
-        aside = 0.02 * (number - (n_lines - 1) / 2)
+        aside = (0.02 if numeric else 0.06) * (number - (n_lines - 1) / 2)
         x = [place[row[experiment.x]] for row in chosen]
         x = [at * (1 + aside) if logarithmic else at + aside for at in x]
         colour = f"C{number}"
@@ -145,7 +153,7 @@ def _draw_panel(plot: Any, experiment: Experiment, axes: dict[str, list], rows: 
             x,
             [row["mean"] for row in chosen],
             yerr=[row["sd"] or 0 for row in chosen],
-            fmt="o-",
+            fmt="o-" if numbers else "o",
             capsize=3,
             color=colour,
             label=str(line),
@@ -155,7 +163,7 @@ def _draw_panel(plot: Any, experiment: Experiment, axes: dict[str, list], rows: 
         if published:
             plot.plot(
                 *zip(*published, strict=True),
-                linestyle=":",
+                linestyle=":" if numbers else "none",
                 marker="s",
                 markerfacecolor="none",
                 color=colour,

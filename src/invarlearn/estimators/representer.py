@@ -167,7 +167,7 @@ class RepresenterMachine(BaseEstimator):
             )
         if self.solver != "auto":
             return str(self.solver)
-        if m and can_eliminate and not loss.is_smooth:
+        if m and can_eliminate and (m <= FACTORED or not loss.is_smooth):
             return "eliminate"
         return "newton" if n <= FACTORED else "lbfgs"
 

@@ -15,7 +15,7 @@ _ESTIMATORS = {
     "InvSVCCV": "invarlearn.estimators.representer_cv",
     "InvSVR": "invarlearn.estimators.representer",
     "InvariantFeatures": "invarlearn.features.invariant",
-    "LaplacianSVC": "invarlearn.estimators.representer",
+    "LaplacianSVC": "invarlearn.estimators.laplacian",
     "OrbitSVC": "invarlearn.estimators.orbit",
     "OrbitSVR": "invarlearn.estimators.orbit",
     "RLSClassifier": "invarlearn.estimators.rls",
@@ -25,8 +25,9 @@ _ESTIMATORS = {
 }
 
 if TYPE_CHECKING:
+    from invarlearn.estimators.laplacian import LaplacianSVC
     from invarlearn.estimators.orbit import OrbitSVC, OrbitSVR
-    from invarlearn.estimators.representer import InvSVC, InvSVR, LaplacianSVC
+    from invarlearn.estimators.representer import InvSVC, InvSVR
     from invarlearn.estimators.representer_cv import InvSVCCV
     from invarlearn.estimators.rls import RLSClassifier, RLSRegressor
     from invarlearn.estimators.tangent_distance import TangentDistanceClassifier

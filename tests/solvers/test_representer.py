@@ -7,7 +7,8 @@ from scipy.optimize import minimize
 from invarlearn.functionals import Constant, Coordinates, Derivative, Representers, Value
 from invarlearn.kernels import RBF
 from invarlearn.losses import Absolute, EpsilonInsensitive, Hinge, Logistic, Squared
-from invarlearn.solvers.representer import Problem, Term, grow, lbfgs, newton, small
+from invarlearn.solvers.growing import grow
+from invarlearn.solvers.representer import Problem, Term, lbfgs, newton, small
 
 LABELS = [
     Hinge(),

@@ -10,7 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold, check_cv
 
-from invarlearn.estimators.representer import InvSVC, make_kernel, of_bases, with_unlabeled
+from invarlearn.estimators._representer import make_kernel, of_bases, with_unlabeled
+from invarlearn.estimators.representer import InvSVC
 from invarlearn.functionals import Representers, Value
 from invarlearn.functionals.elimination import Elimination
 from invarlearn.losses import Squared

@@ -12,7 +12,7 @@ from sklearn.svm import SVC
 
 from invarlearn import InvSVC, InvSVCCV, VirtualSVC
 from invarlearn.datasets import fetch_mnist, fetch_ssl, fetch_uci, make_two_moons
-from invarlearn.estimators.representer import median_gamma
+from invarlearn.estimators._representer import median_gamma
 from invarlearn.experiments.base import Experiment
 from invarlearn.functionals import Change, Derivative, Functional, Laplacian, Representers, Tangent
 from invarlearn.functionals.elimination import Elimination

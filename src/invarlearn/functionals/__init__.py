@@ -1,9 +1,6 @@
 """Functionals: what a function of a kernel's space does at given rows, as linear maps."""
 
 from invarlearn.functionals.base import (
-    Basis,
-    Constant,
-    Coordinates,
     Functional,
     Gradients,
     Representers,
@@ -11,6 +8,7 @@ from invarlearn.functionals.base import (
     Value,
     Values,
 )
+from invarlearn.functionals.basis import Basis, Constant, Coordinates
 from invarlearn.functionals.changes import Change
 from invarlearn.functionals.derivatives import Derivative, Tangent
 from invarlearn.functionals.differences import Difference, Laplacian, LocalAverage

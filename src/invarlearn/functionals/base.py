@@ -13,7 +13,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -25,6 +25,9 @@ from sklearn.utils import check_array
 from invarlearn.kernels.base import RBF, DotKernel, Kernel, ProfileKernel, squared_distances
 from invarlearn.transforms._checks import check_memory
 from invarlearn.transforms._threads import slices
+
+if TYPE_CHECKING:
+    from invarlearn.functionals.basis import Basis
 
 Rows = NDArray[np.float64]
 
@@ -156,54 +159,6 @@ class Functional(BaseEstimator, ABC):
     def terms(self, X: Rows) -> list[Term]:
         """Give the terms at rows X; all have the same number of functionals, and add up."""
         raise NotImplementedError
-
-
-class Basis(BaseEstimator, ABC):
-    """Functions that a model may use without penalty, beside those of the kernel's space.
-
-    To write one, subclass this: functionals need ``gradients`` if they are derivatives and
-    ``averages`` if they are local averages.
-    """
-
-    @abstractmethod
-    def values(self, X: Rows) -> Rows:
-        """Give the functions at rows: (n, p)."""
-        raise NotImplementedError
-
-    def gradients(self, X: Rows) -> Rows:
-        """Give their gradients at rows: (n, p, d)."""
-        raise TypeError(f"{self!r} gives no gradients(X), which derivatives as functionals need")
-
-    def averages(self, X: Rows, variance: float) -> Rows:
-        """Give their means over a Gaussian about each row: (n, p)."""
-        raise TypeError(f"{self!r} gives no averages(X, variance), which local averages need")
-
-
-class Constant(Basis):
-    """The function that is 1 everywhere."""
-
-    def values(self, X: Rows) -> Rows:
-        return np.ones((len(X), 1))
-
-    def gradients(self, X: Rows) -> Rows:
-        return np.zeros((len(X), 1, X.shape[1]))
-
-    def averages(self, X: Rows, variance: float) -> Rows:
-        return self.values(X)
-
-
-class Coordinates(Basis):
-    """Each feature, as a function: with the constant they make all affine functions."""
-
-    def values(self, X: Rows) -> Rows:
-        return np.array(X, dtype=float)
-
-    def gradients(self, X: Rows) -> Rows:
-        n, d = X.shape
-        return np.broadcast_to(np.eye(d), (n, d, d))
-
-    def averages(self, X: Rows, variance: float) -> Rows:
-        return self.values(X)
 
 
 class Value(Functional):

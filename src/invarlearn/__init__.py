@@ -22,6 +22,8 @@ _ESTIMATORS = {
     "RLSRegressor": "invarlearn.estimators.rls",
     "TangentDistanceClassifier": "invarlearn.estimators.tangent_distance",
     "VirtualSVC": "invarlearn.estimators.virtual",
+    "WorstCaseLinearSVC": "invarlearn.estimators.worst_case_linear",
+    "WorstCaseSVC": "invarlearn.estimators.worst_case",
 }
 
 if TYPE_CHECKING:
@@ -32,6 +34,8 @@ if TYPE_CHECKING:
     from invarlearn.estimators.rls import RLSClassifier, RLSRegressor
     from invarlearn.estimators.tangent_distance import TangentDistanceClassifier
     from invarlearn.estimators.virtual import VirtualSVC
+    from invarlearn.estimators.worst_case import WorstCaseSVC
+    from invarlearn.estimators.worst_case_linear import WorstCaseLinearSVC
     from invarlearn.features.invariant import InvariantFeatures
 
 __all__ = [
@@ -46,6 +50,8 @@ __all__ = [
     "RLSRegressor",
     "TangentDistanceClassifier",
     "VirtualSVC",
+    "WorstCaseLinearSVC",
+    "WorstCaseSVC",
     "__version__",
 ]
 

@@ -10,6 +10,11 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+# The smallest gain that counts is guessed to be above this part of the last row's.
+_SLACK = 0.6
+# Up to so many values, comparing all pairs is faster than quickselect.
+_FEW = 48
+
 
 @njit(cache=True, nogil=True)
 def _kth_largest(values, k):  # type: ignore[no-untyped-def]
@@ -39,78 +44,109 @@ def _kth_largest(values, k):  # type: ignore[no-untyped-def]
     return values[target]
 
 
-@njit(cache=True, nogil=True)
-def _threshold(gains, budget, kept):  # type: ignore[no-untyped-def]
-    """Give the budget-th largest gain, or zero if fewer are positive.
+@njit(cache=True, nogil=True, fastmath={"reassoc"})
+def _kth_of_few(values, n, k):  # type: ignore[no-untyped-def]
+    """Give the k-th largest of few values by counting, for each, those above it: no branches."""
+    smallest = np.inf
+    for i in range(n):
+        above = 0.0  # a float, and the loop becomes one of vectors
+        for j in range(n):
+            above += 1.0 if values[j] > values[i] else 0.0
+        smallest = min(smallest, values[i] if above < k else np.inf)
+    return smallest
 
-    Gains above the threshold so far are put aside, and when there is no room for more, only the
-    largest of them are kept: every gain is looked at about twice.
-    """
-    threshold = 0.0
+
+@njit(cache=True, nogil=True)
+def _above(gains, n, threshold, places):  # type: ignore[no-untyped-def]
+    """Put the places of gains above a threshold first; give how many there are."""
     count = 0
-    for i in range(len(gains)):
-        if gains[i] > threshold:
-            kept[count] = gains[i]
-            count += 1
-            if count == len(kept):
-                threshold = _kth_largest(kept, budget)
-                count = budget
-    if count > budget:
-        threshold = _kth_largest(kept[:count], budget)
-    return threshold
+    for k in range(n):
+        # written each time and kept or not: no branch that could be foretold wrongly
+        places[count] = k
+        count += gains[k] > threshold
+    return count
 
 
 @njit(cache=True, nogil=True)
-def _scale_row(values, gains, threshold, raised, low, high, budget):  # type: ignore[no-untyped-def]
-    """Scale the values with the largest gains in place; give by how much the score falls.
+def choose_gains(gains, n, budget, guess, places, kept):  # type: ignore[no-untyped-def]
+    """Find the ``budget`` largest positive gains: their places come first in ``places``.
 
-    Fewer than the budget are above the threshold; the first that equal it get the rest.
+    With a good guess of the smallest of them, one look at each gain is nearly all that it takes.
+    Gives how many there are, and the smallest of them (or the guess, if there are no more).
     """
-    fall = 0.0
-    for i in range(len(values)):
-        if gains[i] > threshold:
-            budget -= 1
-            fall += gains[i]
-            values[i] *= high if raised[i] else low
-    if threshold > 0:
-        for i in range(len(values)):
-            if gains[i] == threshold and budget > 0:
-                budget -= 1
-                fall += threshold
-                values[i] *= high if raised[i] else low
-    return fall
+    if budget <= 0:
+        return 0, 0.0
+    count = _above(gains, n, guess, places)
+    floor = 0.05 * guess
+    while count < budget and guess > 0:
+        guess = 0.5 * guess if guess > floor else 0.0
+        count = _above(gains, n, guess, places)
+    while count > _FEW and guess > 0:
+        fewer = _above(gains, n, 2 * guess, places)
+        if fewer < budget:
+            count = _above(gains, n, guess, places)
+            break
+        guess, count = 2 * guess, fewer
+    if count <= budget:
+        return count, guess
+    for j in range(count):
+        kept[j] = gains[places[j]]
+    if count <= _FEW:
+        smallest = _kth_of_few(kept, count, budget)
+    else:
+        smallest = _kth_largest(kept[:count], budget)
+    ties = budget
+    for j in range(count):
+        ties -= gains[places[j]] > smallest
+    chosen = 0
+    for j in range(count):
+        gain = gains[places[j]]
+        tie = gain == smallest
+        places[chosen] = places[j]
+        chosen += (gain > smallest) | (tie & (ties > 0))
+        ties -= tie
+    return chosen, smallest
 
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
-def _read_row(values, indices, w, sign, low, high, gains, raised):  # type: ignore[no-untyped-def]
+def read_row(values, indices, w, sign, low, high, gains):  # type: ignore[no-untyped-def]
     """Give the score of a row, and note what scaling each of its values would gain."""
     score = 0.0
     for k in range(len(values)):
-        part = sign * w[indices[k]] * values[k]
+        # unsigned, so that no one looks whether the index counts from the end
+        part = sign * w[np.uint64(indices[k])] * values[k]
         # one of the two is positive, unless both are zero: low <= 1 <= high
         gains[k] = max(part * (1.0 - high), part * (1.0 - low))
-        raised[k] = part < 0
         score += part
     return score
+
+
+@njit(cache=True, nogil=True)
+def longest_row(indptr):  # type: ignore[no-untyped-def]
+    """Give the number of values in the longest row."""
+    longest = 0
+    for i in range(len(indptr) - 1):
+        longest = max(longest, indptr[i + 1] - indptr[i])
+    return longest
 
 
 @njit(cache=True, nogil=True)
 def scale_worst_sparse(data, indices, indptr, w, signs, low, high, budget):  # type: ignore[no-untyped-def]
     """Scale the rows of a CSR matrix in place; give sign * (row @ w) of each."""
     n = len(indptr) - 1
-    longest = 0
-    for i in range(n):
-        longest = max(longest, indptr[i + 1] - indptr[i])
-    gains = np.empty(longest)
-    raised = np.empty(longest, dtype=np.bool_)
-    kept = np.empty(max(4 * budget, 64))
+    longest = longest_row(indptr)
+    gains, kept = np.empty(longest), np.empty(longest)
+    places = np.empty(longest + 1, dtype=np.int64)
     scores = np.empty(n, dtype=data.dtype)
+    guess = 0.0
     for i in range(n):
-        start, stop = indptr[i], indptr[i + 1]
-        row = data[start:stop]
-        score = _read_row(row, indices[start:stop], w, signs[i], low, high, gains, raised)
-        if budget > 0:
-            threshold = _threshold(gains[: len(row)], budget, kept)
-            score -= _scale_row(row, gains, threshold, raised, low, high, budget)
+        row = data[indptr[i] : indptr[i + 1]]
+        columns = indices[indptr[i] : indptr[i + 1]]
+        score = read_row(row, columns, w, signs[i], low, high, gains)
+        count, guess = choose_gains(gains, len(row), budget, _SLACK * guess, places, kept)
+        for j in range(count):
+            k = places[j]
+            score -= gains[k]
+            row[k] *= high if signs[i] * w[np.uint64(columns[k])] * row[k] < 0 else low
         scores[i] = score
     return scores

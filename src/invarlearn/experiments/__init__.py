@@ -1,6 +1,6 @@
 """The papers' tables and figures, declared: see ``invarlearn reproduce --list``."""
 
-from invarlearn.experiments import paper_002
+from invarlearn.experiments import paper_002, paper_004
 from invarlearn.experiments.base import Experiment
 from invarlearn.experiments.harness import run_experiment
 from invarlearn.experiments.paper_000 import (
@@ -56,6 +56,13 @@ EXPERIMENTS: dict[str, Experiment] = {
         BEST,
         FIGURE_2,
         EXAMPLE_2,
+        paper_004.FIGURE_1,
+        paper_004.FIGURE_1_SUPPORT,
+        paper_004.FIGURE_1_TUNE,
+        paper_004.TABLE_1,
+        paper_004.TABLE_1_ACCURACY,
+        paper_004.TABLE_1_SHIFT,
+        paper_004.SEQUENCES,
         VIRTUAL_SAMPLES,
         VOICES,
     )

@@ -4,7 +4,15 @@ import importlib
 import sys
 from pathlib import Path
 
-MODULES = ["imports", "transforms", "kernels", "features", "functionals", "estimators"]
+MODULES = [
+    "imports",
+    "transforms",
+    "kernels",
+    "features",
+    "functionals",
+    "estimators",
+    "worst_case",
+]
 
 
 def main():

@@ -58,6 +58,8 @@ class Chain(StructuredProblem):
     def __init__(self, n_labels: int, n_inputs: int, family: Family | None = None):
         self.n_labels = int(check_number(n_labels, "n_labels", low=1, whole=True))
         self.n_inputs = int(check_number(n_inputs, "n_inputs", low=1, whole=True))
+        if family is not None and not isinstance(family, Family):
+            raise TypeError(f"family={family!r} is not a Family")
         self.family = Identity() if family is None else family
         if not np.isfinite(self.family._size(self.n_inputs)):
             raise ValueError(f"the elements of {family!r} cannot be listed")
@@ -202,6 +204,8 @@ def fit_structured(
         raise ValueError("lam=0 must be above 0")
     if solver not in SOLVERS:
         raise ValueError(f"solver={solver!r} is unknown: choose one of {', '.join(SOLVERS)}")
+    tol = check_number(tol, "tol", low=0)
+    max_iter = int(check_number(max_iter, "max_iter", low=1, whole=True))
     risk = StructuredRisk(problem, X, Y)
     rng = check_generator(random_state)
     if solver == "columns":

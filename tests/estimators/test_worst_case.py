@@ -386,6 +386,7 @@ def test_chains_learn_what_follows_what():
         ({"keep_support": 0.0}, ValueError, "keep_support=0.0 must be above 0"),
         ({"max_iter": 0}, ValueError, "max_iter=0"),
         ({"oracle": lambda x, y, f: x}, ValueError, r"finite rows of shape \(k, 4\)"),
+        ({"oracle": lambda x, y, f: np.ones((2, 5))}, ValueError, r"it gave \(2, 5\)"),
     ],
 )
 def test_wrong_parameters_of_kernel_machines_get_clear_errors(iris, params, error, message):
@@ -420,12 +421,74 @@ def test_other_mistakes_get_clear_errors(iris):
         WorstCaseSVC().fit(X, np.zeros(len(X)))
     with pytest.raises(ValueError, match="all samples of class 2 have weight 0"):
         WorstCaseSVC().fit(X, y, sample_weight=(y < 2).astype(float))
+    with pytest.raises(ValueError, match="tol=nan"):
+        fit_structured(Chain(2, 2), [np.eye(2)], [[0, 1]], tol=np.nan)
+    with pytest.raises(TypeError, match="is not a Family"):
+        Chain(2, 2, "shift")
     with pytest.raises(TypeError, match="must be a StructuredProblem"):
         fit_structured("chain", [1], [1])
     with pytest.raises(ValueError, match="2 inputs and 1 outputs"):
         fit_structured(Chain(2, 2), [1, 2], [1])
     with pytest.raises(ValueError, match="solver='sgd' is unknown"):
         fit_structured(Chain(2, 2), [np.eye(2)], [[0, 1]], solver="sgd")
+
+
+class OnlyNine(FeatureScaling):
+    """A user's family that knows features by their number: only the ninth may go."""
+
+    def worst_case(self, X, w, sign=None):
+        rows = np.array(X.todense() if sparse.issparse(X) else X)
+        rows[:, 9] = np.where(rows[:, 9] * w[9] > 0, 0.0, rows[:, 9])
+        return (sparse.csr_matrix(rows) if sparse.issparse(X) else rows), rows @ w
+
+
+def test_a_users_oracle_sees_all_features_of_sparse_rows():
+    rng = np.random.RandomState(0)
+    X = np.zeros((40, 30))
+    X[:, [5, 9, 20]] = rng.rand(40, 3) + 0.1
+    y = (X[:, 9] + 0.2 * X[:, 5] > 0.7).astype(int)
+    svc = WorstCaseLinearSVC(OnlyNine(), lam=0.01, tol=1e-5)
+    dense = svc.fit(X, y).coef_
+    np.testing.assert_allclose(svc.fit(sparse.csr_matrix(X), y).coef_, dense, atol=1e-3)
+
+
+class OwnShift(CyclicShift):
+    def worst_case(self, X, w, sign=None):
+        return super().worst_case(X, w, sign)
+
+
+def test_costs_of_elements_count_with_a_worst_case_of_ones_own(iris):
+    cost = np.repeat((1.0 - np.eye(3))[:, :, None], 4, axis=2)
+    cost[:, :, 1:] = -np.inf
+    plain = WorstCaseLinearSVC(lam=0.05).fit(*iris).objective_
+    own = WorstCaseLinearSVC(OwnShift(), lam=0.05, cost=cost).fit(*iris).objective_
+    assert own == pytest.approx(plain, rel=2e-3)
+
+
+def test_an_oracle_that_forgets_does_not_fool_the_gap(iris):
+    X, y = iris[0][::5], iris[1][::5]
+    rng = np.random.RandomState(0)
+    svc = WorstCaseSVC(
+        oracle=lambda x, number, decide: x + 3 * rng.randn(1, 4),
+        kernel="linear",
+        lam=0.1,
+        solver="pegasos",
+        max_iter=10,
+        random_state=0,
+    )
+    with quiet():
+        assert svc.fit(X, y).gap_ >= 0
+
+
+def test_batches_may_lack_classes_and_first_calls_may_fail(iris):
+    X, y = iris
+    svc = WorstCaseLinearSVC(class_weight={0: 2.0}, lam=0.1)
+    with pytest.raises(ValueError, match="not in classes"):
+        svc.partial_fit(X, y, classes=[0, 1])
+    svc.partial_fit(X[50:], y[50:], classes=[0, 1, 2])
+    svc.partial_fit(X[:60], y[:60], sample_weight=(y[:60] == 0).astype(float))
+    with pytest.raises(ValueError, match="are not those of the first call"):
+        svc.partial_fit(X, y, classes=[0, 1])
 
 
 def test_a_gap_that_is_not_closed_is_told(digits):

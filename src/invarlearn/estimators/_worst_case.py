@@ -49,6 +49,16 @@ def weights_of(
     return weights
 
 
+def batch_weights(
+    estimator: Any, X: Any, y: NDArray, sample_weight: ArrayLike | None
+) -> NDArray[np.float64]:
+    """Give the weights of the samples of a batch, which may lack some of the classes."""
+    weights = _check_sample_weight(sample_weight, X, dtype=float, ensure_non_negative=True)
+    if estimator.class_weight is None:
+        return weights
+    return weights * [estimator.class_weight.get(one, 1.0) for one in y.tolist()]
+
+
 def lam_of(estimator: Any, total: float) -> float:
     """Give lambda: ``lam``, or that of C for samples of so much weight in all."""
     if estimator.lam is None:

@@ -223,6 +223,7 @@ class WorstCaseSVC(ClassifierMixin, BaseEstimator):
         return self
 
     def _source(self, X: NDArray, numbers: NDArray) -> KernelColumns:
+        cache = check_number(self.cache_size, "cache_size", low=0) * 2**20 / 2
         if self.oracle is not None:
             if self.family is not None:
                 raise ValueError("oracle takes the place of the family: give one of the two")
@@ -236,7 +237,6 @@ class WorstCaseSVC(ClassifierMixin, BaseEstimator):
                 f"the elements of {family!r} cannot be listed: use WorstCaseLinearSVC, or "
                 "family=Custom(family.sample(k)) for k random ones, or pass oracle="
             )
-        cache = check_number(self.cache_size, "cache_size", low=0) * 2**20 / 2
         costs = costs_of(self, size)
         return OrbitColumns(X, numbers, self.kernel_, costs, family, cache)
 

@@ -13,6 +13,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
 from invarlearn.estimators._worst_case import (
+    batch_weights,
     check_solver,
     class_numbers,
     costs_of,
@@ -23,7 +24,7 @@ from invarlearn.estimators._worst_case import (
     weights_of,
 )
 from invarlearn.oracles import linear_risk
-from invarlearn.oracles.linear import LinearRisk
+from invarlearn.oracles.linear import LinearRisk, has_closed_form
 from invarlearn.solvers.bundle import bundle
 from invarlearn.solvers.pegasos import Walk, pegasos
 from invarlearn.transforms import Family, Identity
@@ -155,7 +156,7 @@ class WorstCaseLinearSVC(LinearClassifierMixin, SparseCoefMixin, BaseEstimator):
         self.classes_, numbers = class_numbers(y)
         weights = weights_of(self, X, y, sample_weight)
         seen = np.flatnonzero(weights > 0)
-        used = _used_features(X)
+        used = self._used_features(X)
         risk = self._risk(X[seen][:, used], numbers[seen], weights[seen])
         self.lam_ = lam_of(self, weights.sum())
         progress = progress_of(self.verbose)
@@ -201,7 +202,7 @@ class WorstCaseLinearSVC(LinearClassifierMixin, SparseCoefMixin, BaseEstimator):
         Without ``lam``, it is that of C for the rows of the first batch.
         """
         walk = self.__dict__.get("_walk")
-        fitted = hasattr(self, "classes_")
+        fitted = hasattr(self, "coef_")
         X, y = self._checked(X, y, reset=not fitted)
         if not fitted:
             if classes is None:
@@ -209,6 +210,11 @@ class WorstCaseLinearSVC(LinearClassifierMixin, SparseCoefMixin, BaseEstimator):
             self.classes_ = np.unique(classes)
             if len(self.classes_) < 2:
                 raise ValueError("classes must name at least two")
+        elif classes is not None and not np.array_equal(np.unique(classes), self.classes_):
+            raise ValueError(
+                f"classes={np.unique(classes).tolist()} are not those of the first call, "
+                f"{self.classes_.tolist()}"
+            )
         unknown = np.setdiff1d(y, self.classes_)
         if len(unknown):
             raise ValueError(f"y has classes that are not in classes: {unknown.tolist()[:5]}")
@@ -217,17 +223,19 @@ class WorstCaseLinearSVC(LinearClassifierMixin, SparseCoefMixin, BaseEstimator):
                 "class_weight='balanced' needs all samples at once: pass weights as a dict"
             )
         numbers = np.searchsorted(self.classes_, y)
-        weights = weights_of(self, X, y, sample_weight)
-        risk = self._risk(X, numbers, weights)
+        weights = batch_weights(self, X, y, sample_weight)
+        risk = self._risk(X, numbers, np.ones(len(weights)))
         # shares are of this batch; a step's size is a sample's own weight
         risk.shares = weights / len(weights)
+        most = float(risk.costs.most.max()) * float(max(1.0, weights.max()))
         if walk is None:
             self.lam_ = self.lam_ if fitted else lam_of(self, X.shape[0])
-            most = float(risk.costs.most.max()) * float(max(1.0, weights.max()))
             self._walk = walk = Walk(risk.n_weights, self.lam_, most)
             if fitted:
                 walk.restart(risk.joined(self.coef_.T, self.intercept_), self._n_seen)
             self.n_iter_ = 0
+        # the ball that holds the optimum grows with the largest weight seen
+        walk.radius = max(walk.radius, np.sqrt(most / self.lam_))
         walk.along(risk, np.arange(X.shape[0]))
         self.n_iter_ += 1
         self.objective_ = self.gap_ = float("nan")
@@ -252,16 +260,18 @@ class WorstCaseLinearSVC(LinearClassifierMixin, SparseCoefMixin, BaseEstimator):
         bias = bias if self.fit_intercept else 0.0
         return linear_risk(X, numbers, family, costs, weights, bias)
 
+    def _used_features(self, X: Any) -> Any:
+        """Give the features that some row has: of long sparse rows often few."""
+        family = family_of(self)
+        # a user's own oracle, or a family with a shape, wants all of them
+        free = isinstance(family, Identity) or has_closed_form(family)
+        if not sparse.issparse(X) or not free or family.shape is not None:
+            return slice(None)
+        used = np.flatnonzero(np.bincount(X.indices, minlength=X.shape[1]))
+        return used if 0 < len(used) < 0.8 * X.shape[1] else slice(None)
+
     def _keep(self, risk: LinearRisk, w: NDArray, used: NDArray | slice) -> None:
         table, constant = risk.split(w)
         self.coef_ = np.zeros((table.shape[1], self.n_features_in_))
         self.coef_[:, used] = table.T
         self.intercept_ = np.array(constant)
-
-
-def _used_features(X: Any) -> Any:
-    """Give the features that some row has: of long sparse rows often few."""
-    if not sparse.issparse(X):
-        return slice(None)
-    used = np.flatnonzero(np.bincount(X.indices, minlength=X.shape[1]))
-    return used if 0 < len(used) < 0.8 * X.shape[1] else slice(None)

@@ -91,7 +91,8 @@ def _fitted(method: str, X: NDArray, y: NDArray, gamma: float, C: float, seed: i
     return machine(method, gamma, C, seed).fit(X, y)
 
 
-# gamma and C of the smallest error in 004-figure1-tune, on training images that no draw tests on
+# gamma and C of the smallest error in 004-figure1-tune (0.01 points from it, for Invar): on
+# training images, never on test images
 SETTINGS = {"STD": (0.03, 10.0), "VIR": (0.03, 100.0), "Invar": (0.03, 30.0)}
 
 
@@ -269,9 +270,9 @@ _TABLE_1: dict[str, Any] = {
     "seeds": {"quick": 1, "full": 2},
     "settings": {"quick": {"few": True}, "full": {"few": False}},
     "note": "The labelled training file of task A is not to be had: machines learn from one "
-    "inbox, and are tested on others. Logarithms of counts, rows of length one. "
-    "lambda, K, low and high, and the threshold of accuracy, are chosen by 3-fold cross-validation "
-    "(AUC) of the training e-mails alone; seeds are of its folds. Results also have McNemar's p "
+    "inbox, and are tested on others; task B has its training file. Logarithms of counts, rows of "
+    "length one. lambda, K, low and high, and the threshold of accuracy, are chosen by 3-fold "
+    "cross-validation (AUC) of the training e-mails alone; seeds are of its folds. Results also have McNemar's p "
     "against the hinge, accuracy at the threshold zero, and what was chosen. Paper, other data: "
     "hinge 83.63, FDROP 87.79, FSCALE 89.14 (AUC), 74.75, 81.73, 83.71 (accuracy).",
 }
@@ -358,8 +359,10 @@ def run_sequences(method: str, n_words: int, n_test: int, seed: int) -> dict[str
         X, Y = [one[None] for x in X for one in x], [one[None] for y in Y for one in y]
         X_test = [one[None] for x in X_test for one in x]
         Y_test = [one[None] for y in Y_test for one in y]
+    # the loss of a word is the sum of those of its letters: so much for each letter
+    lam = 2e-4 * float(np.mean([len(y) for y in Y]))
     problem = Chain(26, 784, family)
-    model = fit_structured(problem, X, Y, lam=0.01, solver="bundle", tol=0.05, max_iter=200)
+    model = fit_structured(problem, X, Y, lam=lam, solver="bundle", tol=0.05, max_iter=200)
     wrong = np.concatenate([p != y for p, y in zip(model.predict(X_test), Y_test, strict=True)])
     return {"error": 100 * wrong.mean()}
 
@@ -377,10 +380,10 @@ SEQUENCES = Experiment(
     metric="error",
     x="n_words",
     lines="method",
-    seeds={"quick": 1, "full": 3},
+    seeds={"quick": 1, "full": 2},
     settings={"quick": {"n_test": 50}, "full": {"n_test": 200}},
     note="Common English words, each letter an image of NIST's drawn at random; words and images "
-    "of the test set are others than in training. Linear in pixels (rows of length one), lam = 0.01. "
-    "A chain also has weights of letters that follow each other; worst shift: every letter may be "
-    "shifted by a pixel in any direction, as is worst for it.",
+    "of the test set are others than in training. Linear in pixels (rows of length one), "
+    "lam = 0.0002 a letter. A chain also has weights of letters that follow each other; worst "
+    "shift: every letter may be shifted by a pixel in any direction, as is worst for it.",
 )

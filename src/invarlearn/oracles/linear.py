@@ -105,6 +105,7 @@ class ScaledRisk(LinearRisk):
             X = X.copy()
             X.sum_duplicates()
         super().__init__(X, *args, **kwargs)
+        self.family.resolve_shape(X.shape[1])
         low, high, budget = (
             (1.0, 1.0, 0) if isinstance(self.family, Identity) else self.family._range()
         )
@@ -261,14 +262,19 @@ def linear_risk(
     X: Any, y: NDArray, family: Family, costs: Costs, weights: Floats | None, bias: float
 ) -> LinearRisk:
     """Give the fastest oracle for a family."""
-    closed = type(family).worst_case is FeatureScaling.worst_case
-    if closed or (isinstance(family, Identity) and sparse.issparse(X)):
+    listed = np.isfinite(family._size(X.shape[1]))
+    if has_closed_form(family) or (isinstance(family, Identity) and sparse.issparse(X)):
         kind: type[LinearRisk] = ScaledRisk
-    elif np.isfinite(family._size(X.shape[1])) and type(family).worst_case is Family.worst_case:
+    elif listed and (type(family).worst_case is Family.worst_case or costs.cost.shape[2] > 1):
         kind = ListedRisk
     else:
         kind = RivalRisk
     return kind(X, y, family, costs, weights, bias)
+
+
+def has_closed_form(family: Family) -> bool:
+    """Whether worst cases are those of :class:`FeatureScaling`, not of a user's own method."""
+    return type(family).worst_case is FeatureScaling.worst_case
 
 
 def _of_rivals(best: Floats, null: Floats) -> tuple[Floats, NDArray[np.int64]]:

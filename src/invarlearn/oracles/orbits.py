@@ -163,12 +163,17 @@ class KernelColumns(Source):
     def losses_of(self, A: Floats) -> tuple[Floats, float]:
         """Give the losses of f, and |f|^2."""
         best, _ = self._search(A)
+        losses = np.maximum(best.max(axis=1), self._losses_of_known(A))
         n, step = A.shape[1], max(1, BLOCK_BYTES // (8 * max(1, A.shape[1])))
         norm = 0.0
         for start in range(0, n, step):
             few = slice(start, min(start + step, n))
             norm += float((A[:, few] * (A @ self.kernel(self.rows[few], self.rows[:n]).T)).sum())
-        return np.maximum(best.max(axis=1), self.null), norm
+        return losses, norm
+
+    def _losses_of_known(self, A: Floats) -> Floats:
+        """Give the losses over the rows made so far: an oracle need not find them again."""
+        return self.null
 
     @abstractmethod
     def _candidates(self, i: int, decide: Decider) -> Floats:
@@ -351,10 +356,11 @@ class ProposedColumns(KernelColumns):
     def _candidates(self, i: int, decide: Decider) -> Floats:
         # the row as it is, is always among them
         moved = np.asarray(self.propose(self.X[i], int(self.y[i]), decide), dtype=float)
-        if moved.ndim != 2 or moved.shape[1] != self.X.shape[1] or not np.isfinite(moved).all():
+        fits = moved.ndim == 2 and moved.shape[1] == self.X.shape[1]
+        if not fits or not np.isfinite(moved).all():
             raise ValueError(
                 f"the oracle must give finite rows of shape (k, {self.X.shape[1]}); for sample {i} "
-                f"it gave {'some that are not finite' if moved.ndim == 2 else moved.shape}"
+                f"it gave {'some that are not finite' if fits else moved.shape}"
             )
         return np.concatenate([self.X[[i]], moved])
 
@@ -364,8 +370,23 @@ class ProposedColumns(KernelColumns):
     def _number(self, i: int, row: Floats) -> int:
         """Name a proposed row: the same row of an example has the same number."""
         name = (i, hash(row.tobytes()))
-        self._proposed[name] = row
+        if name not in self._proposed:
+            self._proposed[name] = row.copy()
         return name[1]
+
+    def _losses_of_known(self, A: Floats) -> Floats:
+        losses = self.null.copy()
+        n = A.shape[1]
+        if not n:
+            return losses
+        scores = self._of_classes(self._f(self.rows[:n], A))
+        example = self.origin[:n, 0]
+        own = self.y[example]
+        margins = scores[np.arange(n), own][:, None] - scores
+        values = self.costs.cost[own, :, 0] - self.costs.scale[own] * margins
+        values[np.arange(n), own] = -np.inf
+        np.maximum.at(losses, example, values.max(axis=1))
+        return losses
 
     def _transformed(self, example: NDArray, element: NDArray) -> Floats:
         found = zip(example.tolist(), element.tolist(), strict=True)

@@ -71,10 +71,11 @@ class StructuredRisk(Risk):
         moved, other, cost = self.problem.worst(w, x, y)
         psi = self.problem.features(moved, other) - self.problem.features(moved, y)
         found = Worst(np.asarray(psi, dtype=float), float(cost))
-        if found.psi.shape != (self.n_weights,) or not np.isfinite(found.psi).all():
+        finite = np.isfinite(found.psi).all() and np.isfinite(found.delta)
+        if found.psi.shape != (self.n_weights,) or not finite:
             raise ValueError(
-                f"features of {self.problem!r} must be {self.n_weights} finite numbers; for "
-                f"example {i} they have shape {found.psi.shape}"
+                f"features of {self.problem!r} must be {self.n_weights} finite numbers, and costs "
+                f"finite; for example {i} it gave {found.psi.shape} features and the cost {cost}"
             )
         # y itself, as it is, costs nothing: the worst case cannot be better than that
         return found if w @ psi + cost > 0 else Worst(np.zeros(self.n_weights), 0.0)

@@ -303,8 +303,8 @@ def generate(
             progress(n_iter, objective, gap)
         if gap <= tol * objective:
             break
-        if n_iter == max_iter:
-            why = "raise max_iter"
+        if n_iter >= max_iter:
+            why = "raise max_iter; a linear kernel is better served by WorstCaseLinearSVC"
             break
         added = work.add(priced)
         restricted = float(work.alpha @ (work.highest()[work.example] - work.scores))

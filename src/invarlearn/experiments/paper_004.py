@@ -272,8 +272,8 @@ _TABLE_1: dict[str, Any] = {
     "note": "The labelled training file of task A is not to be had: machines learn from one "
     "inbox, and are tested on others; task B has its training file. Logarithms of counts, rows of "
     "length one. lambda, K, low and high, and the threshold of accuracy, are chosen by 3-fold "
-    "cross-validation (AUC) of the training e-mails alone; seeds are of its folds. Results also have McNemar's p "
-    "against the hinge, accuracy at the threshold zero, and what was chosen. Paper, other data: "
+    "cross-validation (AUC) of the training e-mails alone; seeds are of its folds. Results also "
+    "have McNemar's p against the hinge, accuracy at the threshold zero, and what was chosen. Paper, other data: "
     "hinge 83.63, FDROP 87.79, FSCALE 89.14 (AUC), 74.75, 81.73, 83.71 (accuracy).",
 }
 

@@ -211,7 +211,8 @@ class WorstCaseSVC(ClassifierMixin, BaseEstimator):
                 progress=progress,
             )
             A, converged, why, self.n_iter_ = found.A, found.converged, found.why, found.n_iter
-            self.objective_, self.gap_ = found.objective * self.lam_, found.gap * self.lam_
+            self.objective_ = float(found.objective * self.lam_)
+            self.gap_ = float(found.gap * self.lam_)
         else:
             how = (source, shares, self.lam_, tol, max_iter, rng, progress)
             A, self.objective_, self.gap_, self.n_iter_ = kernel_pegasos(*how)

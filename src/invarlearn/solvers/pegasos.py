@@ -95,6 +95,87 @@ class Walk:
         self.state[:] = t, c, n2, a, h, linear
 
 
+class KernelWalk:
+    """As :class:`Walk`, with a kernel: f and its average are coefficients at the rows made.
+
+    Parameters
+    ----------
+    source : KernelColumns
+    shares : array of shape (n_examples,)
+    lam, at_zero : float
+    """
+
+    def __init__(self, source: KernelColumns, shares: Floats, lam: float, at_zero: float):
+        self.source, self.lam = source, lam
+        self.sizes = shares * source.n_examples
+        self.radius = np.sqrt(at_zero / lam)
+        self.A = np.zeros((source.n_functions, 0))
+        self._before = self.A.copy()
+        self.t, self.n2, self.linear = 0, 0.0, 0.0
+
+    @property
+    def average(self) -> Floats:
+        """The average of all f so far, the last one included."""
+        return self._before + 2.0 / (self.t + 2.0) * (self.A - self._before)
+
+    @property
+    def bound(self) -> float:
+        """A lower bound on the objective, if every example was seen equally often."""
+        return float(self.linear - self.lam * self.n2 / 2)
+
+    def along(self, order: NDArray[np.int64]) -> None:
+        """Take a step for each example, in this order."""
+        for i in order:
+            self._step(int(i))
+
+    def _step(self, i: int) -> None:
+        self.t += 1
+        self._before += 2.0 / (self.t + 1.0) * (self.A - self._before)
+        column = self.source.worst_of(i, self.A)
+        shrink, length = 1 - 1 / self.t, self.sizes[i] / (self.lam * self.t)
+        self.A *= shrink
+        self.linear = shrink * self.linear + self.sizes[i] * column.delta / self.t
+        self.n2 *= shrink**2
+        if column.row >= 0:
+            if column.row >= self.A.shape[1]:
+                self.A, self._before = (
+                    np.pad(one, ((0, 0), (0, 1))) for one in (self.A, self._before)
+                )
+            self.A[column.plus, column.row] -= length * column.scale
+            if column.minus >= 0:
+                self.A[column.minus, column.row] += length * column.scale
+            self.n2 += length**2 * column.squared - 2 * shrink * length * column.product
+        if self.n2 > self.radius**2:
+            down = self.radius / np.sqrt(self.n2)
+            self.A *= down
+            self.linear, self.n2 = self.linear * down, self.radius**2
+
+
+def _walked(
+    walk: Walk | KernelWalk,
+    one_pass: Callable[[], None],
+    value_of: Callable[[Floats], float],
+    at_zero: float,
+    tol: float,
+    max_iter: int,
+    progress: Progress | None,
+) -> tuple[Floats, float, float, int]:
+    """Pass over all examples until the gap is below ``tol``; keep the best average."""
+    best, objective, bound = walk.average, at_zero, 0.0
+    n_iter = 0
+    while n_iter < max_iter and objective - bound > tol * objective:
+        n_iter += 1
+        one_pass()
+        average = walk.average
+        value = value_of(average)
+        if value < objective:
+            best, objective = average, value
+        bound = max(bound, walk.bound)
+        if progress is not None:
+            progress(n_iter, objective, objective - bound)
+    return best, objective, objective - bound, n_iter
+
+
 def pegasos(
     risk: Risk,
     lam: float,
@@ -111,21 +192,14 @@ def pegasos(
         The best average, and how many times all examples were seen.
     """
     walk = Walk(risk.n_weights, lam, risk.at_zero)
-    w, objective, bound = np.zeros(risk.n_weights), risk.at_zero, 0.0
-    n_iter = 0
-    while n_iter < max_iter and objective - bound > tol * objective:
-        n_iter += 1
+
+    def one_pass() -> None:
         walk.along(risk, rng.permutation(risk.n_examples))
-        average = walk.average
-        value = lam * float(average @ average) / 2 + float(
-            risk.shares @ risk.subgradient(average)[0]
-        )
-        if value < objective:
-            w, objective = average, value
-        bound = max(bound, walk.bound)
-        if progress is not None:
-            progress(n_iter, objective, objective - bound)
-    return w, objective, objective - bound, n_iter
+
+    def value_of(w: Floats) -> float:
+        return lam * float(w @ w) / 2 + float(risk.shares @ risk.subgradient(w)[0])
+
+    return _walked(walk, one_pass, value_of, risk.at_zero, tol, max_iter, progress)
 
 
 def kernel_pegasos(
@@ -137,51 +211,24 @@ def kernel_pegasos(
     rng: np.random.RandomState,
     progress: Progress | None = None,
 ) -> tuple[Floats, float, float, int]:
-    """As :func:`pegasos`, with a kernel: f and its average are coefficients at the rows made.
+    """As :func:`pegasos`, with a kernel.
 
     Returns
     -------
     A, objective, gap, n_iter
         Coefficients of the best average at the rows of the source.
     """
-    n = source.n_examples
     at_zero = float(shares @ source.costs.most[source.y])
-    radius = np.sqrt(at_zero / lam)
-    A = np.zeros((source.n_functions, 0))
-    average = A.copy()
-    best, objective, bound = A.copy(), at_zero, 0.0
-    t, n2, linear = 0, 0.0, 0.0
-    n_iter = 0
-    while n_iter < max_iter and objective - bound > tol * objective:
-        n_iter += 1
-        for i in rng.permutation(n):
-            t += 1
-            rho = 2.0 / (t + 1.0)
-            average += rho * (A - average)
-            column = source.worst_of(int(i), A)
-            size = shares[i] * n
-            shrink, length = 1 - 1 / t, size / (lam * t)
-            A *= shrink
-            linear = shrink * linear + size * column.delta / t
-            n2 *= shrink**2
-            if column.row >= 0:
-                if column.row >= A.shape[1]:
-                    A, average = (np.pad(one, ((0, 0), (0, 1))) for one in (A, average))
-                A[column.plus, column.row] -= length * column.scale
-                if column.minus >= 0:
-                    A[column.minus, column.row] += length * column.scale
-                n2 += length**2 * column.squared - 2 * shrink * length * column.product
-            if n2 > radius**2:
-                down = radius / np.sqrt(n2)
-                A *= down
-                linear, n2 = linear * down, radius**2
-        after = average + 2.0 / (t + 2.0) * (A - average)
-        losses, norm = source.losses_of(after)
-        value = lam * norm / 2 + float(shares @ losses)
-        if value < objective:
-            best, objective = after, value
-        bound = max(bound, linear - lam * n2 / 2)
-        if progress is not None:
-            progress(n_iter, objective, objective - bound)
-    best = np.pad(best, ((0, 0), (0, source.n_rows - best.shape[1])))
-    return best, objective, objective - bound, n_iter
+    walk = KernelWalk(source, shares, lam, at_zero)
+
+    def one_pass() -> None:
+        walk.along(rng.permutation(source.n_examples))
+
+    def value_of(A: Floats) -> float:
+        losses, norm = source.losses_of(A)
+        return lam * norm / 2 + float(shares @ losses)
+
+    A, objective, gap, n_iter = _walked(walk, one_pass, value_of, at_zero, tol, max_iter, progress)
+    # rows that came after the best average
+    A = np.pad(A, ((0, 0), (0, source.n_rows - A.shape[1])))
+    return A, objective, gap, n_iter

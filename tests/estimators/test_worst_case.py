@@ -49,6 +49,17 @@ def crammer_singer(X, y, **kwargs):
         return svc.fit(X, y)
 
 
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+@pytest.mark.parametrize("C", [1e3, 1e5])
+def test_a_large_C_is_solved_too(kernel, C):
+    # raw features: a dual in which blocks alone crawl
+    X, y = load_iris(return_X_y=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        svc = WorstCaseSVC(kernel=kernel, C=C, tol=1e-3, random_state=0).fit(X, y)
+    assert svc.gap_ <= 1e-3 * svc.objective_
+
+
 @pytest.mark.parametrize("C", [0.05, 1.0])
 def test_without_a_family_it_is_scikit_learns_multiclass_svm(iris, C):
     X, y = iris

@@ -7,7 +7,7 @@ from scipy.optimize import minimize
 from invarlearn.kernels import RBF, Linear
 from invarlearn.oracles import Costs, ListedRisk, OrbitColumns, ScaledRisk, StructuredRisk
 from invarlearn.solvers.bundle import Planes, bundle
-from invarlearn.solvers.columns import RiskColumns, generate
+from invarlearn.solvers.columns import RiskColumns, Working, generate
 from invarlearn.solvers.pegasos import Walk, kernel_pegasos, pegasos
 from invarlearn.structured import Chain
 from invarlearn.transforms import CyclicShift, FeatureScaling, Identity
@@ -91,6 +91,39 @@ def test_weights_of_examples_count(n_classes):
     found = generate(source, mass, tol=1e-9)
     _, dual = generic_qp(*all_columns(X, y, costs, RBF(0.5)), mass)
     assert found.objective == pytest.approx(dual, rel=1e-6)
+
+
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_sliding_raises_the_dual_and_keeps_masses(n_classes):
+    X, y, costs = small_problem(n_classes, n=20)
+    mass = np.random.RandomState(3).rand(20) * 30
+    source = OrbitColumns(X, y, Linear(), costs, CyclicShift(), 1e8)
+    work = Working(source, mass, 1e8, np.random.RandomState(0))
+    for _ in range(5):
+        work.add(work.source.price(work.A, work.highest(), 2))
+        work.solve(1e-3, 1e-6)
+
+    def dual():
+        return work.delta @ work.alpha - work.squared_norm / 2
+
+    # from a bad start, on the way
+    real = work.row >= 0
+    share = np.random.RandomState(1).rand(len(work.alpha))
+    work.alpha = share * (mass / np.bincount(work.example, share))[work.example]
+    work.A[:] = 0
+    work._put(work.A, np.arange(len(share)), work.alpha)
+    work.refresh()
+    before = dual()
+    work.slide()
+    assert dual() > before + 1e-3 * abs(before)
+    assert (work.alpha >= 0).all() and real.any()
+    np.testing.assert_allclose(np.bincount(work.example, work.alpha), mass, rtol=1e-9)
+    A, F = work.A.copy(), work.F.copy()
+    work.A[:] = 0
+    work._put(work.A, np.arange(len(share)), work.alpha)
+    work.refresh()
+    np.testing.assert_allclose(A, work.A, atol=1e-9 * np.abs(A).max())
+    np.testing.assert_allclose(F, work.F, atol=1e-9 * np.abs(F).max())
 
 
 @pytest.mark.parametrize("cache_bytes", [0, 3000])

@@ -20,6 +20,8 @@ from invarlearn.oracles.orbits import Priced, Source
 PATIENCE = 6
 # How many sweeps over the blocks a round has at most, between looks at the oracle.
 SWEEPS = 400
+# After so many sweeps, all weights are moved at once, in so many steps at most.
+SLIDE_AFTER, SLIDE_STEPS = 10, 30
 
 
 @dataclass
@@ -177,11 +179,7 @@ class Working:
             self.alpha[null] += back[self.example[null]]
             self._keep(~gone)
             self.A[:] = 0.0
-            real = np.flatnonzero(self.row >= 0)
-            amount = self.alpha[real] * self.scale[real]
-            np.add.at(self.A, (self.plus[real], self.row[real]), -amount)
-            two = self.minus[real] >= 0
-            np.add.at(self.A, (self.minus[real][two], self.row[real][two]), amount[two])
+            self._put(self.A, np.arange(len(self.alpha)), self.alpha)
             self.refresh()
             self.solve(gap, tol)
 
@@ -208,17 +206,64 @@ class Working:
         chunks = self._chunks(several, starts)
         # kernel rows that do not fit are made anew for each chunk: use them well
         rounds = 1 if len(chunks) == 1 else 10
-        for _ in range(SWEEPS // rounds):
+        for turn in range(SWEEPS // rounds):
+            if turn % SLIDE_AFTER == SLIDE_AFTER - 1:
+                self.slide()
             total = 0.0
             for chunk in chunks:
                 K, place = self._kernel_of(chunk, starts)
-                for turn in range(rounds):
+                for again in range(rounds):
                     order = self.rng.permutation(chunk)
                     left = sweep(K, place, order, starts, *columns, self.F, self.A, tol)
-                    if turn == 0:
+                    if again == 0:
                         total += left
             if total <= gap:
                 return
+
+    def slide(self) -> None:
+        """Move all weights above zero at once, by conjugate gradients.
+
+        Blocks alone crawl where the solution is far along a direction of many of them. A weight
+        that falls to zero stays there, and the steps begin anew with the others.
+        """
+        if not self._whole:
+            return
+        n = self.A.shape[1]
+        K = self.K[:n, :n]
+        last: tuple[Floats, float] | None = None
+        for _ in range(SLIDE_STEPS):
+            free = np.flatnonzero(self.alpha > 0)
+            example = self.example[free]
+            count = np.bincount(example, minlength=len(self.mass))
+            gain = self.scores[free]
+            gain -= (np.bincount(example, gain, len(count)) / np.maximum(count, 1))[example]
+            square = float(gain @ gain)
+            if square == 0.0:
+                return
+            step = gain if last is None else gain + square / last[1] * last[0]
+            change = np.zeros_like(self.A)
+            self._put(change, free, step)
+            values = change @ K
+            bend = float((change * values).sum())
+            falling = np.flatnonzero(step < 0)
+            reach = self.alpha[free[falling]] / -step[falling]
+            longest = float(reach.min(initial=np.inf))
+            slope = float(gain @ step)
+            length = slope / bend if bend * longest > slope else longest
+            moved = np.maximum(self.alpha[free] + length * step, 0.0)
+            moved[falling[reach <= length]] = 0.0
+            self.alpha[free] = moved
+            self.A += length * change
+            self.F += length * values
+            last = (step, square) if (moved > 0).all() else None
+
+    def _put(self, A: Floats, columns: NDArray, weights: Floats) -> None:
+        """Add what some columns of these weights are as coefficients of f."""
+        real = self.row[columns] >= 0
+        columns, amount = columns[real], weights[real] * self.scale[columns[real]]
+        np.add.at(A, (self.plus[columns], self.row[columns]), -amount)
+        two = self.minus[columns] >= 0
+        np.add.at(A, (self.minus[columns][two], self.row[columns][two]), amount[two])
 
     def _chunks(self, examples: NDArray, starts: NDArray) -> list[NDArray]:
         n = self.A.shape[1]
@@ -304,7 +349,7 @@ def generate(
         if gap <= tol * objective:
             break
         if n_iter >= max_iter:
-            why = "raise max_iter; a linear kernel is better served by WorstCaseLinearSVC"
+            why = "raise max_iter"
             break
         added = work.add(priced)
         restricted = float(work.alpha @ (work.highest()[work.example] - work.scores))

@@ -23,7 +23,10 @@ def main():
     for name in chosen:
         if name not in MODULES:
             sys.exit(f"benchmark {name!r} is unknown: choose from {', '.join(MODULES)}")
-        rows = [ratio.row() for ratio in importlib.import_module(name).benchmarks()]
+        rows = []
+        for ratio in importlib.import_module(name).benchmarks():
+            rows.append(ratio.row())
+            print(f"{ratio.what}: {rows[-1]['ours']}", file=sys.stderr, flush=True)
         show_table(rows, name, numbers=("ours",))
 
 

@@ -93,21 +93,22 @@ def _fits():
 
 
 def _growth():
-    def problem(n=150, d=16, n_classes=4, step=1):
+    def problem(n=150, n_classes=4, step=4):
+        """Waves, a frequency a class, at a random phase, in noise."""
         rng = np.random.RandomState(0)
         y = np.arange(n) % n_classes
-        X = rng.standard_normal((n, d))
-        X[np.arange(n), y] += 3
-        svc = WorstCaseSVC(CyclicShift(step=step), C=1.0, tol=1e-2, gamma=0.02, random_state=0)
+        phases = np.outer(y + 1, np.arange(64)) / 64 + rng.rand(n, 1)
+        X = np.sin(2 * np.pi * phases) + 0.5 * rng.standard_normal(phases.shape)
+        svc = WorstCaseSVC(CyclicShift(step=step), C=1.0, tol=1e-2, random_state=0)
         return lambda: svc.fit(X, y)
 
     yield growth(
-        "WorstCaseSVC, 16 shifts, 4 classes, by rows", [75, 300], lambda n: problem(n=n), "about 2"
+        "WorstCaseSVC, 16 shifts, 4 classes, by rows", [75, 600], lambda n: problem(n=n), "about 2"
     )
     yield growth(
-        "WorstCaseSVC, 150 rows of 64 features, 4 classes, by transformations",
+        "WorstCaseSVC, 150 rows, 4 classes, by shifts",
         [8, 64],
-        lambda k: problem(d=64, step=64 // k),
+        lambda k: problem(step=64 // k),
         "about 1 to 2",
     )
     yield growth(

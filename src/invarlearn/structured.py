@@ -74,7 +74,9 @@ class Chain(StructuredProblem):
         return w[:cut].reshape(self.n_labels, -1), w[cut:].reshape(self.n_labels, -1)
 
     def _checked(self, x: Any) -> NDArray[np.float64]:
-        x = check_array(x, dtype=float, input_name="a sequence")
+        x = np.asarray(x)
+        if x.ndim != 2 or x.dtype != np.float64 or not np.isfinite(x).all():
+            x = check_array(x, dtype=float, input_name="a sequence")
         if x.shape[1] != self.n_inputs:
             raise ValueError(f"items of a sequence have {x.shape[1]} features, not {self.n_inputs}")
         return x

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from invarlearn.transforms._scaling import choose_gains, longest_row, read_row
+from invarlearn.transforms._scaling import choose_gains, gains_of, longest_row, read_row
 
 
 @njit(cache=True, nogil=True)
@@ -21,16 +21,13 @@ def _buffers(indptr):  # type: ignore[no-untyped-def]
     return np.empty(n), np.empty(n + 1, dtype=np.int64), np.empty(n), np.empty(n)
 
 
-@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
+@njit(cache=True, nogil=True)
 def _read_pair(values, indices, w, K, own, rival, low, high, gains):  # type: ignore[no-untyped-def]
     """As ``read_row``, for the difference of two functions."""
-    score = 0.0
     for k in range(len(values)):
         at = np.uint64(indices[k]) * np.uint64(K)
-        part = (w[at + np.uint64(own)] - w[at + np.uint64(rival)]) * values[k]
-        gains[k] = max(part * (1.0 - high), part * (1.0 - low))
-        score += part
-    return score
+        gains[k] = (w[at + np.uint64(own)] - w[at + np.uint64(rival)]) * values[k]
+    return gains_of(gains, len(values), low, high)
 
 
 @njit(cache=True, nogil=True)
@@ -78,7 +75,7 @@ def _worst_rival(values, indices, w, K, own, factor, bias, cost, scale, scaling,
 
 @njit(cache=True, nogil=True)
 def _scale_row(values, indices, w, K, own, rival, scaling, count, buffers):  # type: ignore[no-untyped-def]
-    """Put the scaled values into the last buffer; give their squared norm."""
+    """Put the scaled values into the last buffer."""
     low, high, _ = scaling
     _, places, _, moved = buffers
     for k in range(len(values)):
@@ -91,10 +88,14 @@ def _scale_row(values, indices, w, K, own, rival, scaling, count, buffers):  # t
         else:
             part = (w[at + own] - w[at + rival]) * values[k]
         moved[k] *= high if part < 0 else low
-    squared = 0.0
-    for k in range(len(values)):
-        squared += moved[k] * moved[k]
-    return squared
+
+
+@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
+def _squared(values, n):  # type: ignore[no-untyped-def]
+    total = 0.0
+    for k in range(n):
+        total += values[k] * values[k]
+    return total
 
 
 @njit(cache=True, nogil=True)
@@ -182,7 +183,8 @@ def scaled_walk(  # type: ignore[no-untyped-def]
         linear = shrink * linear + sizes[i] * delta / t
         if rival >= 0:
             gamma = scale[own, rival]
-            squared = _scale_row(values, columns, v, K, own, rival, scaling, count, buffers)
+            _scale_row(values, columns, v, K, own, rival, scaling, count, buffers)
+            squared = _squared(buffers[3], len(values))
             squared = (squared + bias * bias) * gamma * gamma * (1.0 if K == 1 else 2.0)
             amount = -length * gamma / c
             _add_row(v, amount, len(values), columns, K, own, rival, bias, buffers)

@@ -109,16 +109,25 @@ def choose_gains(gains, n, budget, guess, places, kept):  # type: ignore[no-unty
 
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
-def read_row(values, indices, w, sign, low, high, gains):  # type: ignore[no-untyped-def]
-    """Give the score of a row, and note what scaling each of its values would gain."""
+def gains_of(parts, n, low, high):  # type: ignore[no-untyped-def]
+    """Turn the terms of a score into what scaling each of them would gain; give the score."""
     score = 0.0
-    for k in range(len(values)):
-        # unsigned, so that no one looks whether the index counts from the end
-        part = sign * w[np.uint64(indices[k])] * values[k]
+    for k in range(n):
+        part = parts[k]
         # one of the two is positive, unless both are zero: low <= 1 <= high
-        gains[k] = max(part * (1.0 - high), part * (1.0 - low))
+        parts[k] = max(part * (1.0 - high), part * (1.0 - low))
         score += part
     return score
+
+
+@njit(cache=True, nogil=True)
+def read_row(values, indices, w, sign, low, high, gains):  # type: ignore[no-untyped-def]
+    """Give the score of a row, and note what scaling each of its values would gain."""
+    # a loop of its own: reading weights here and there is no work for vectors, the rest is
+    for k in range(len(values)):
+        # unsigned, so that no one looks whether the index counts from the end
+        gains[k] = sign * w[np.uint64(indices[k])] * values[k]
+    return gains_of(gains, len(values), low, high)
 
 
 @njit(cache=True, nogil=True)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from functools import cache
-from threading import Lock
+from threading import Lock, local
 from typing import Any
 
 
@@ -15,19 +16,40 @@ def in_threads(function: Callable[[Any], None], items: Sequence[Any]) -> None:
 
     There are as many threads as numba may use (``NUMBA_NUM_THREADS``; joblib sets it in its worker
     processes), each with one thread of BLAS. Cut the work into items without regard to their
-    number, so that results do not depend on it.
+    number, so that results do not depend on it. Within a function that is called so, items are
+    done one by one.
     """
     from numba import config
 
-    threads = min(config.NUMBA_NUM_THREADS, len(items))  # type: ignore[attr-defined]
+    threads: int = config.NUMBA_NUM_THREADS  # type: ignore[attr-defined]
     with one_thread_of_blas():
-        if threads < 2:
+        if min(threads, len(items)) < 2 or hasattr(_here, "works"):
             for item in items:
                 function(item)
             return
-        with ThreadPoolExecutor(threads) as pool:
-            for done in [pool.submit(function, item) for item in items]:
+        waiting = [_pool(threads).submit(function, item) for item in items]
+        try:
+            for done in waiting:
                 done.result()
+        finally:
+            # after an error or an interrupt, no one goes on writing behind the caller's back
+            for done in waiting:
+                done.cancel()
+            wait(waiting)
+
+
+_here = local()
+
+
+@cache
+def _pool(threads: int) -> ThreadPoolExecutor:
+    """Give threads that stay: starting them takes as long as a pass over a small matrix."""
+    return ThreadPoolExecutor(threads, initializer=setattr, initargs=(_here, "works", True))
+
+
+if hasattr(os, "register_at_fork"):
+    # threads do not live on in the child of a fork
+    os.register_at_fork(after_in_child=_pool.cache_clear)
 
 
 _limiting = Lock()

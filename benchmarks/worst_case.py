@@ -118,12 +118,13 @@ def _growth():
         "about 1",
     )
 
-    def linear(n):
+    def one_pass(n):
         X, y = text(n, d=20_000)
-        svc = WorstCaseLinearSVC(FeatureScaling(0.5, 8, 10), lam=0.01)
-        return lambda: svc.fit(X, y)
+        risk = ScaledRisk(X, y, FeatureScaling(0.5, 8, 10), Costs.check(None, None, 2, np.inf))
+        w = np.random.RandomState(1).standard_normal(X.shape[1])
+        return lambda: risk.subgradient(w)
 
-    yield growth("WorstCaseLinearSVC, FeatureScaling, by rows", [1000, 8000], linear, "about 1")
+    yield growth("losses and slope, FeatureScaling, by rows", [4000, 64_000], one_pass, "about 1")
 
 
 def main():

@@ -38,13 +38,14 @@ def _margin(values, indices, w, K, own, rival, bias, scaling, guess, buffers):  
     end = len(w) - K
     if K == 1:
         sign = 1.0 if own == 1 else -1.0
-        score = read_row(values, indices, w, sign, low, high, gains)
+        score, total = read_row(values, indices, w, sign, low, high, gains)
         score += sign * bias * w[end] if bias != 0 else 0.0
     else:
-        score = _read_pair(values, indices, w, K, own, rival, low, high, gains)
+        score, total = _read_pair(values, indices, w, K, own, rival, low, high, gains)
         score += bias * (w[end + own] - w[end + rival]) if bias != 0 else 0.0
-    # weights change little from one look at a row to the next
-    count, guess = choose_gains(gains, len(values), budget, 0.97 * guess, places, kept)
+    # but for their size, weights change little from one look at a row to the next
+    count, guess = choose_gains(gains, len(values), budget, 0.97 * guess * total, places, kept)
+    guess = guess / total if total > 0 else 0.0
     for j in range(count):
         score -= gains[places[j]]
     return score, count, guess

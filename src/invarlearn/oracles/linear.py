@@ -115,16 +115,18 @@ class ScaledRisk(LinearRisk):
         # pieces for threads, by the data alone: a sum must not depend on how many there are
         pieces = int(np.clip(X.nnz // max(50_000, self.n_weights), 1, 4))
         self._pieces = slices(self.n_examples, -(-self.n_examples // pieces))
+        # kept: new memory, touched here and there, is slow
+        self._gradients = [np.empty(self.n_weights) for _ in self._pieces]
 
     def subgradient(self, w: Floats) -> tuple[Floats, Floats]:
         from invarlearn.oracles._scaled import scaled_pass
 
         losses = np.empty(self.n_examples)
-        gradients = [np.zeros(self.n_weights) for _ in self._pieces]
         data, indices, indptr = self._rows
 
         def look(number: int) -> None:
             here = self._pieces[number]
+            self._gradients[number].fill(0)
             scaled_pass(
                 data,
                 indices,
@@ -139,13 +141,14 @@ class ScaledRisk(LinearRisk):
                 self._scaling,
                 self._guesses[here],
                 losses[here],
-                gradients[number],
+                self._gradients[number],
             )
 
         in_threads(look, range(len(self._pieces)))
-        for more in gradients[1:]:
-            gradients[0] += more
-        return losses, gradients[0]
+        gradient = self._gradients[0].copy()
+        for more in self._gradients[1:]:
+            gradient += more
+        return losses, gradient
 
     def worst(self, w: Floats, i: int) -> Worst:
         one = ScaledRisk(self.X[[i]], self.y[[i]], self.family, self.costs, bias=self.bias)

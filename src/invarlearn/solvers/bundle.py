@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from invarlearn.oracles.base import Floats, Risk
+from invarlearn.transforms._threads import one_thread_of_blas
 
 # Planes without weight are dropped after so many steps.
 PATIENCE = 5
@@ -133,6 +134,7 @@ def _newton_step(H: Floats, alpha: Floats, scores: Floats) -> Floats:
     return moved / moved.sum()
 
 
+@one_thread_of_blas()
 def bundle(
     risk: Risk,
     lam: float,

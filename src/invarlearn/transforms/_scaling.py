@@ -110,19 +110,25 @@ def choose_gains(gains, n, budget, guess, places, kept):  # type: ignore[no-unty
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
 def gains_of(parts, n, low, high):  # type: ignore[no-untyped-def]
-    """Turn the terms of a score into what scaling each of them would gain; give the score."""
+    """Turn the terms of a score into what scaling each of them would gain.
+
+    Gives the score, and the sum of gains: of guesses, only parts of it are worth remembering.
+    """
     score = 0.0
+    total = 0.0
     for k in range(n):
         part = parts[k]
         # one of the two is positive, unless both are zero: low <= 1 <= high
-        parts[k] = max(part * (1.0 - high), part * (1.0 - low))
+        gain = max(part * (1.0 - high), part * (1.0 - low))
+        parts[k] = gain
         score += part
-    return score
+        total += gain
+    return score, total
 
 
 @njit(cache=True, nogil=True)
 def read_row(values, indices, w, sign, low, high, gains):  # type: ignore[no-untyped-def]
-    """Give the score of a row, and note what scaling each of its values would gain."""
+    """Give the score and the sum of gains, and note what scaling each value would gain."""
     # a loop of its own: reading weights here and there is no work for vectors, the rest is
     for k in range(len(values)):
         # unsigned, so that no one looks whether the index counts from the end
@@ -151,8 +157,10 @@ def scale_worst_sparse(data, indices, indptr, w, signs, low, high, budget):  # t
     for i in range(n):
         row = data[indptr[i] : indptr[i + 1]]
         columns = indices[indptr[i] : indptr[i + 1]]
-        score = read_row(row, columns, w, signs[i], low, high, gains)
-        count, guess = choose_gains(gains, len(row), budget, _SLACK * guess, places, kept)
+        score, total = read_row(row, columns, w, signs[i], low, high, gains)
+        guess *= _SLACK * total
+        count, guess = choose_gains(gains, len(row), budget, guess, places, kept)
+        guess = guess / total if total > 0 else 0.0
         for j in range(count):
             k = places[j]
             score -= gains[k]

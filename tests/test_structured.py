@@ -66,3 +66,17 @@ def test_mistakes_get_clear_errors():
         fit_structured(Chain(2, 2), [1, 2], [1])
     with pytest.raises(ValueError, match="solver='sgd' is unknown"):
         fit_structured(Chain(2, 2), [np.eye(2)], [[0, 1]], solver="sgd")
+
+
+class Careless(Chain):
+    """A chain whose author forgot the cost."""
+
+    def worst(self, w, x, y):
+        return super().worst(w, x, y)[:2]
+
+
+def test_what_an_author_may_forget_gets_clear_errors():
+    with pytest.raises(ValueError, match="must give three things"):
+        fit_structured(Careless(2, 2), [np.eye(2)], [[0, 1]])
+    with pytest.raises(ValueError, match="0 sample"):
+        fit_structured(Chain(2, 2), [np.eye(2)[:0]], [[]])

@@ -75,7 +75,7 @@ class Chain(StructuredProblem):
 
     def _checked(self, x: Any) -> NDArray[np.float64]:
         x = np.asarray(x)
-        if x.ndim != 2 or x.dtype != np.float64 or not np.isfinite(x).all():
+        if x.ndim != 2 or not len(x) or x.dtype != np.float64 or not np.isfinite(x).all():
             x = check_array(x, dtype=float, input_name="a sequence")
         if x.shape[1] != self.n_inputs:
             raise ValueError(f"items of a sequence have {x.shape[1]} features, not {self.n_inputs}")

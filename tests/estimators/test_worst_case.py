@@ -345,6 +345,7 @@ def test_a_weight_of_two_is_a_sample_twice(svc, iris):
         ({"lam": -1.0}, ValueError, "lam=-1.0"),
         ({"kernel": "tanh"}, ValueError, "kernel='tanh' is unknown"),
         ({"cost": np.ones((2, 2))}, ValueError, r"cost has shape \(2, 2, 1\)|cost has shape"),
+        ({"cost": np.ones((3, 3))}, ValueError, "no mistake costs more than the right answer"),
         ({"oracle": 3}, TypeError, "must be a function"),
         ({"oracle": print, "family": CyclicShift()}, ValueError, "one of the two"),
         ({"keep_support": 0.0}, ValueError, "keep_support=0.0 must be above 0"),

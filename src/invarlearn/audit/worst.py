@@ -153,7 +153,8 @@ def _closed_form(estimator: Any, X: Any, true: NDArray, family: Family, plain: f
     """Let the family find the worst row for every rival class of a linear classifier."""
     if not hasattr(estimator, "coef_"):
         raise ValueError(
-            f"the elements of {family!r} cannot be listed: it needs a linear classifier, with coef_"
+            f"the elements of {family!r} cannot be listed: it needs a linear classifier, with "
+            "coef_; of a pipeline, pass pipe[-1] and pipe[:-1].transform(X)"
         )
     coef = np.atleast_2d(np.asarray(_dense(estimator.coef_), dtype=X.dtype))
     intercept = np.broadcast_to(np.asarray(estimator.intercept_, dtype=float), len(coef))

@@ -62,6 +62,13 @@ class Costs:
                 "cost must be numbers, with -inf for elements that do not apply, and of a class "
                 "for itself zero (or more)"
             )
+        others = np.where(np.eye(n_classes, dtype=bool), -np.inf, given.max(axis=2)).max(axis=1)
+        useless = np.flatnonzero(others <= right)
+        if len(useless):
+            raise ValueError(
+                f"cost of class number {useless[0]}: no mistake costs more than the right answer, "
+                "so there is nothing to learn; use 1 - np.eye(n_classes) for 1 for every mistake"
+            )
         return cls(np.ascontiguousarray(given), np.ascontiguousarray(scale))
 
     @property

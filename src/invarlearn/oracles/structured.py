@@ -12,7 +12,7 @@ from invarlearn.oracles.base import Floats, Risk, Worst, check_shares
 
 
 class StructuredProblem(ABC):
-    """What a structured output is: subclass this and give three methods.
+    """What a structured output is: subclass this, and give ``n_features`` and three methods.
 
     The score of an output y for an input x is ``w @ features(x, y)``. Inputs and outputs may be
     anything: sequences, trees, rankings.
@@ -68,7 +68,13 @@ class StructuredRisk(Risk):
 
     def worst(self, w: Floats, i: int) -> Worst:
         x, y = self.X[i], self.Y[i]
-        moved, other, cost = self.problem.worst(w, x, y)
+        answer = self.problem.worst(w, x, y)
+        if not isinstance(answer, tuple) or len(answer) != 3:
+            raise ValueError(
+                f"worst of {self.problem!r} must give three things: the transformed input, the "
+                f"other output, and the cost; for example {i} it gave {answer!r:.100}"
+            )
+        moved, other, cost = answer
         psi = self.problem.features(moved, other) - self.problem.features(moved, y)
         found = Worst(np.asarray(psi, dtype=float), float(cost))
         finite = np.isfinite(found.psi).all() and np.isfinite(found.delta)

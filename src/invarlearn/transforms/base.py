@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from inspect import signature
 from typing import Any
@@ -28,7 +27,7 @@ from invarlearn.transforms.elements import Elements
 BLOCK_BYTES = 16 * 2**20
 
 
-class Family(BaseEstimator, ABC):
+class Family(BaseEstimator):
     """A set of transformations of rows that should not matter.
 
     A family lists its elements, the identity first, and lets them act on rows of ``X``. It
@@ -60,13 +59,14 @@ class Family(BaseEstimator, ABC):
 
     # -- what a family provides ------------------------------------------------------------
 
-    @abstractmethod
     def _listed(self, n_features: int) -> Action:
         """Give all elements for rows of this length, the identity first."""
-        raise NotImplementedError
+        raise ValueError(f"the elements of {self!r} cannot be listed")
 
     def _size(self, n_features: int) -> float:
         """Count the elements; families that may have very many do it without listing them."""
+        if type(self)._listed is Family._listed:
+            return np.inf
         return len(self._listed(n_features))
 
     def _drawn(self, k: int, rng: np.random.RandomState, n_features: int) -> Action:

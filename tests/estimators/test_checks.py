@@ -17,7 +17,7 @@ from invarlearn import (
     WorstCaseLinearSVC,
     WorstCaseSVC,
 )
-from invarlearn.features import OrientedGradients
+from invarlearn.features import LocalKernelFeatures, OrientedGradients
 from invarlearn.functionals import Difference
 from invarlearn.transforms import CyclicShift, FeatureScaling
 
@@ -56,6 +56,7 @@ WEIGHTS = [f"check_sample_weight_equivalence_on_{name}_data" for name in ("dense
         OrbitSVR(normalize=False),
         OrbitSVR(CyclicShift(step=2), normalize=False, psd="flip"),
         OrientedGradients(shape=(1, -1)),
+        LocalKernelFeatures(8, shape=(1, -1), random_state=0),
         InvariantFeatures(n_templates=10, n_bins=5),
         InvariantFeatures(CyclicShift(step=2), n_templates=10, thresholds="uniform"),
         InvariantFeatures(n_templates=10, pooling="max", dtype="float64"),

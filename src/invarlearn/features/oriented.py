@@ -12,7 +12,7 @@ from sklearn.utils.validation import validate_data
 from invarlearn._dask import is_dask, sampled, transformed
 from invarlearn.transforms._checks import Shape, check_number
 from invarlearn.transforms._threads import in_threads, slices
-from invarlearn.transforms.grid import image_grid
+from invarlearn.transforms.grid import image_grid, whole_shape
 
 
 class OrientedGradients(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -89,7 +89,8 @@ class OrientedGradients(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         check_number(self.margin, "margin", low=0, whole=True)
         check_number(self.contrast, "contrast", low=0)
         check_number(self.floor, "floor", low=0)
-        self._images = self._grid(X.shape[1])
+        shape = whole_shape(self.shape, X.shape[1])
+        self._images = image_grid(shape, X.shape[1], type(self).__name__)
         sides, step, margin = self._images[:2], int(self.step), int(self.margin)
         none = np.ones(1)
         # along an axis of one pixel nothing happens
@@ -140,13 +141,6 @@ class OrientedGradients(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     @property
     def _n_features_out(self) -> int:
         return int(np.prod(self.shape_))
-
-    def _grid(self, n_features: int) -> tuple[int, int, int]:
-        shape = self.shape
-        if isinstance(shape, (tuple, list)) and list(shape).count(-1) == 1:
-            known = max(1, -int(np.prod(shape)))
-            shape = tuple(max(1, n_features // known) if side == -1 else side for side in shape)
-        return image_grid(shape, n_features, type(self).__name__)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

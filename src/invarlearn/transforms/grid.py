@@ -62,6 +62,14 @@ def as_grid(shape: tuple[int, ...]) -> Grid:
     return (shape[0], shape[1], shape[2] if len(shape) == 3 else 1)
 
 
+def whole_shape(shape: Shape, n_features: int) -> Shape:
+    """Put what is left for it in place of a -1."""
+    if not isinstance(shape, (tuple, list)) or list(shape).count(-1) != 1:
+        return shape
+    known = max(1, -int(np.prod(shape)))
+    return tuple(max(1, n_features // known) if side == -1 else side for side in shape)
+
+
 def image_grid(shape: Shape, n_features: int, name: str) -> Grid:
     """Give height, width and channels of a row as an image."""
     return as_grid(image_shape(shape, n_features, name))

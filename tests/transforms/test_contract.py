@@ -7,6 +7,7 @@ from invarlearn.testing import check_family
 from invarlearn.transforms import (
     Custom,
     CyclicShift,
+    Elastic,
     Family,
     FeatureDropping,
     FeatureScaling,
@@ -60,6 +61,8 @@ FAMILIES = [
     TimeStretch((0.8, 1.25)),
     FeatureScaling(low=0.5, high=3, budget=4),
     FeatureDropping(budget=3),
+    Elastic(8.0, 3.0),
+    Elastic(20.0, 2.0, fill="edge") * Rotation(10),
     Custom([np.fliplr], is_group=True, is_unitary=True),
     Custom([double]),
     Translation(1) * Rotation(15) * Shear(0.2),

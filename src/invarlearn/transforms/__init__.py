@@ -5,6 +5,7 @@ from invarlearn.transforms.bags import FeatureDropping, FeatureScaling
 from invarlearn.transforms.base import Family, Identity
 from invarlearn.transforms.combine import Product, Union
 from invarlearn.transforms.custom import Custom
+from invarlearn.transforms.elastic import Elastic
 from invarlearn.transforms.elements import Elements
 from invarlearn.transforms.images import (
     Hyperbolic,
@@ -22,6 +23,7 @@ from invarlearn.transforms.sequences import CyclicShift, Permutation
 __all__ = [
     "Custom",
     "CyclicShift",
+    "Elastic",
     "Elements",
     "Family",
     "FeatureDropping",

@@ -53,19 +53,9 @@ class FeatureScaling(Family):
         return low, high, int(check_number(self.budget, "budget", low=0, whole=True))
 
     @property
-    def n_elements(self) -> float:
-        return np.inf
-
-    def _size(self, n_features: int) -> float:
-        return np.inf
-
-    @property
     def n_directions(self) -> int:
         """How many tangent directions there are: one for each feature."""
         return self._known_features("n_directions")
-
-    def _listed(self, n_features: int) -> Action:
-        raise ValueError(f"the elements of {self!r} cannot be listed; sample(k) draws some")
 
     def _drawn(self, k: int, rng: np.random.RandomState, n_features: int) -> Action:
         low, high, budget = self._range()

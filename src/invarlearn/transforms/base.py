@@ -65,9 +65,10 @@ class Family(BaseEstimator):
 
     def _size(self, n_features: int) -> float:
         """Count the elements; families that may have very many do it without listing them."""
-        if type(self)._listed is Family._listed:
-            return np.inf
-        return len(self._listed(n_features))
+        return len(self._listed(n_features)) if self._has_list() else np.inf
+
+    def _has_list(self) -> bool:
+        return type(self)._listed is not Family._listed
 
     def _drawn(self, k: int, rng: np.random.RandomState, n_features: int) -> Action:
         """Give k random elements; by default uniformly from the listed ones."""
@@ -100,7 +101,7 @@ class Family(BaseEstimator):
     @property
     def n_elements(self) -> float:
         """How many elements the orbit lists."""
-        return self._size(self._known_features("n_elements"))
+        return self._size(self._known_features("n_elements")) if self._has_list() else np.inf
 
     @property
     def n_directions(self) -> int:

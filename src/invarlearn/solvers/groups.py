@@ -1,0 +1,67 @@
+"""Kernel least squares whose rows come in groups, such as copies of one sample.
+
+Leaving out a row while its copies stay says nothing of new samples: groups are left out whole, and
+exactly, from one inverse.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import LinAlgError, cho_factor, cho_solve, get_lapack_funcs
+
+Matrix = NDArray[np.floating]
+
+
+class Ridge:
+    """Weights of rows that minimise ``|Y - K a|^2 + lam a'K a``, for one lam.
+
+    Parameters
+    ----------
+    K : array of shape (n, n)
+        Kernel values between rows, positive semi-definite; not changed.
+    Y : array of shape (n, targets)
+    lam : float
+
+    Attributes
+    ----------
+    alpha : array of shape (n, targets)
+    """
+
+    def __init__(self, K: Matrix, Y: Matrix, lam: float):
+        system = np.array(K, order="F")
+        self.Y = np.asarray(Y, dtype=system.dtype)
+        system[np.diag_indices(len(system))] += system.dtype.type(lam)
+        try:
+            self._factor = cho_factor(system, lower=True, overwrite_a=True, check_finite=False)
+        except LinAlgError:
+            raise ValueError(
+                f"lam={lam:g} is too small for kernel values of {system.dtype}: raise it, or use "
+                "double precision"
+            ) from None
+        self.alpha = cho_solve(self._factor, self.Y, check_finite=False)
+
+    def left_out(self, groups: Sequence[NDArray[np.intp]]) -> list[Matrix]:
+        """Give what is predicted at the rows of each group by all rows but those of the group.
+
+        Parameters
+        ----------
+        groups : sequence of arrays of row numbers
+
+        Returns
+        -------
+        list of arrays of shape (rows of the group, targets)
+        """
+        factor = self._factor[0]
+        (potri,) = get_lapack_funcs(("potri",), (factor,))
+        inverse, info = potri(factor, lower=True)
+        if info:
+            raise ValueError("the kernel matrix is singular: raise lam")
+        out = []
+        for rows in groups:
+            # only the lower triangle of the inverse is there
+            block = inverse[np.maximum.outer(rows, rows), np.minimum.outer(rows, rows)]
+            out.append(self.Y[rows] - np.linalg.solve(block, self.alpha[rows]))
+        return out

@@ -14,6 +14,7 @@ _ESTIMATORS = {
     "InvSVC": "invarlearn.estimators.representer",
     "InvSVCCV": "invarlearn.estimators.representer_cv",
     "InvSVR": "invarlearn.estimators.representer",
+    "InvariantClassifier": "invarlearn.estimators.invariant",
     "InvariantFeatures": "invarlearn.features.invariant",
     "LaplacianSVC": "invarlearn.estimators.laplacian",
     "OrbitSVC": "invarlearn.estimators.orbit",
@@ -27,6 +28,7 @@ _ESTIMATORS = {
 }
 
 if TYPE_CHECKING:
+    from invarlearn.estimators.invariant import InvariantClassifier
     from invarlearn.estimators.laplacian import LaplacianSVC
     from invarlearn.estimators.orbit import OrbitSVC, OrbitSVR
     from invarlearn.estimators.representer import InvSVC, InvSVR
@@ -42,6 +44,7 @@ __all__ = [
     "InvSVC",
     "InvSVCCV",
     "InvSVR",
+    "InvariantClassifier",
     "InvariantFeatures",
     "LaplacianSVC",
     "OrbitSVC",

@@ -28,7 +28,8 @@ demo: $(VENV)/.test
 	$(BIN)/python -m invarlearn demo
 
 test: $(VENV)/.test
-	$(BIN)/python -m pytest -n 2 --dist worksteal -q
+	# two processes on two cores: one thread of BLAS each
+	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal -q
 
 lint: $(VENV)/.test
 	$(BIN)/ruff check .

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.stats import binomtest
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import FunctionTransformer, StandardScaler
+from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from invarlearn.estimators._targets import check_training, two_classes_of
@@ -230,7 +230,7 @@ class InvariantClassifier(ClassifierMixin, BaseEstimator):
         self, d: int, image: tuple[int, ...] | None, rng: np.random.RandomState
     ) -> Pipeline:
         if image is None:
-            return make_pipeline(StandardScaler(), FunctionTransformer())
+            return make_pipeline(StandardScaler())
         gradients = OrientedGradients(shape=image)
         maps = gradients.fit(np.zeros((1, d), dtype=np.float32)).shape_
         seed = rng.randint(2**31 - 1)

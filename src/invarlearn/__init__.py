@@ -15,6 +15,7 @@ _ESTIMATORS = {
     "InvSVCCV": "invarlearn.estimators.representer_cv",
     "InvSVR": "invarlearn.estimators.representer",
     "InvariantClassifier": "invarlearn.estimators.invariant",
+    "InvariantRegressor": "invarlearn.estimators.invariant",
     "InvariantFeatures": "invarlearn.features.invariant",
     "LaplacianSVC": "invarlearn.estimators.laplacian",
     "OrbitSVC": "invarlearn.estimators.orbit",
@@ -28,7 +29,7 @@ _ESTIMATORS = {
 }
 
 if TYPE_CHECKING:
-    from invarlearn.estimators.invariant import InvariantClassifier
+    from invarlearn.estimators.invariant import InvariantClassifier, InvariantRegressor
     from invarlearn.estimators.laplacian import LaplacianSVC
     from invarlearn.estimators.orbit import OrbitSVC, OrbitSVR
     from invarlearn.estimators.representer import InvSVC, InvSVR
@@ -46,6 +47,7 @@ __all__ = [
     "InvSVR",
     "InvariantClassifier",
     "InvariantFeatures",
+    "InvariantRegressor",
     "LaplacianSVC",
     "OrbitSVC",
     "OrbitSVR",

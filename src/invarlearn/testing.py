@@ -26,8 +26,8 @@ def check_family(family: Family, X: ArrayLike) -> None:
     Identity first; shapes, dtypes and the number of elements; the input untouched; rows treated
     one by one; blocks equal to the whole; closure and inverses where ``is_group`` is claimed;
     norms where ``is_unitary`` is claimed; tangents against differences; random elements
-    reproducible without the global generator; the worst case the worst; a repr that reads back;
-    cloning; clear errors.
+    reproducible without the global generator; the worst case the worst; ranges that can be scaled;
+    a repr that reads back; cloning; clear errors.
 
     Parameters
     ----------
@@ -64,6 +64,7 @@ def check_family(family: Family, X: ArrayLike) -> None:
         _check_worst_case(family, rows)
         assert np.array_equal(rows, before), f"{family!r} changed its input"
     _check_claims(family, bound, X)
+    _check_scaled(family, X)
     _check_errors(family, X)
 
 
@@ -115,6 +116,15 @@ def _check_unlisted(family: Family, X: NDArray) -> None:
     except ValueError:
         return
     raise AssertionError("n_elements is infinite, but orbit(X) does not raise a ValueError")
+
+
+def _check_scaled(family: Family, X: NDArray) -> None:
+    before = repr(family)
+    half = family.scaled(0.5)
+    assert type(half) is type(family), f"scaled(0.5) of {family!r} is {half!r}"
+    assert repr(family) == before, f"scaled(0.5) changes {before}"
+    moved = half.sample(3, random_state=0)(X)
+    assert np.isfinite(moved).all(), f"{half!r}, scaled, gives numbers that are not finite"
 
 
 def _check_sample(family: Family, X: NDArray) -> None:

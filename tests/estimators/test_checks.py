@@ -5,6 +5,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from invarlearn import (
     InvariantClassifier,
     InvariantFeatures,
+    InvariantRegressor,
     InvSVC,
     InvSVCCV,
     InvSVR,
@@ -60,6 +61,8 @@ WEIGHTS = [f"check_sample_weight_equivalence_on_{name}_data" for name in ("dense
         LocalKernelFeatures(8, shape=(1, -1), random_state=0),
         InvariantClassifier(),
         InvariantClassifier(CyclicShift(step=2), n_copies=3),
+        InvariantRegressor(),
+        InvariantRegressor(CyclicShift(step=2), n_copies=3),
         InvariantFeatures(n_templates=10, n_bins=5),
         InvariantFeatures(CyclicShift(step=2), n_templates=10, thresholds="uniform"),
         InvariantFeatures(n_templates=10, pooling="max", dtype="float64"),

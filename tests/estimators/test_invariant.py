@@ -7,10 +7,12 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_digits, load_iris
+from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from invarlearn import InvariantClassifier, VirtualSVC
+from invarlearn import InvariantClassifier, InvariantRegressor, VirtualSVC
 from invarlearn.datasets import load_mnist_sample
+from invarlearn.estimators import invariant
 from invarlearn.estimators.invariant import gaussian, median_square
 from invarlearn.features.compress import principal_directions
 from invarlearn.kernels import RBF
@@ -152,6 +154,10 @@ def test_the_summary_says_what_was_done(model):
         ({"n_components": 0}, ValueError, "n_components=0"),
         ({"shape": (5, 5)}, ValueError, "shape"),
         ({"n_landmarks": 0}, ValueError, "n_landmarks=0"),
+        ({"n_average": 0}, ValueError, "n_average=0"),
+        ({"ranges": ()}, ValueError, "ranges="),
+        ({"ranges": 0.5}, ValueError, "ranges=0.5"),
+        ({"ranges": (-1,)}, ValueError, "ranges=-1"),
     ],
 )
 def test_mistakes_get_clear_errors(digits, params, error, message):
@@ -191,3 +197,120 @@ def test_principal_directions_are_those_of_the_covariance():
     np.testing.assert_allclose(np.abs(np.sum(directions * exact[:10].T, axis=0)), 1, atol=1e-3)
     # no more than there are
     assert principal_directions(F[:5], 10, rng)[1].shape == (80, 4)
+
+
+def test_ranges_are_chosen_by_samples_left_out(digits):
+    X, y = digits.X_train[:80], digits.y_train[:80]
+    tried = {f: small(family=Rotation(30).scaled(f)).fit(X, y) for f in (0.1, 0.5, 6)}
+    errors = {f: model.left_out_errors_.min() for f, model in tried.items()}
+    best = min(errors, key=errors.get)
+    model = small(family=Rotation(30), ranges=(0.1, 6, 0.5)).fit(X, y)
+    # features are those of the widest range: nearly the same errors
+    assert model.family_.degrees == 30 * best
+    assert best != 6
+
+
+def test_probabilities_are_those_of_left_out_samples(digits):
+    model = small().fit(digits.X_train[:150], digits.y_train[:150])
+    P = model.predict_proba(digits.X_test)
+    np.testing.assert_allclose(P.sum(axis=1), 1)
+    np.testing.assert_array_equal(model.classes_[P.argmax(axis=1)], model.predict(digits.X_test))
+    right = model.predict(digits.X_test) == digits.y_test
+    assert abs(P.max(axis=1).mean() - right.mean()) < 0.05
+    # sure of what is right, less so of what is wrong
+    assert P.max(axis=1)[right].mean() > P.max(axis=1)[~right].mean() + 0.1
+
+
+def test_predictions_average_over_copies(digits, model):
+    rows = digits.X_test[:30].astype(float)
+    averaged = clone(model).set_params(n_average=3).fit(digits.X_train[:60], digits.y_train[:60])
+    copies = [rows, *(g(rows) for g in model.family_.scaled(0.5).sample(2, model._seed + 1))]
+    expected = np.mean([model.decision_function(copy) for copy in copies], axis=0)
+    np.testing.assert_allclose(averaged.decision_function(rows), expected, atol=1e-8)
+
+
+def test_features_can_be_given(digits):
+    scaler = StandardScaler()
+    model = small(features=scaler).fit(digits.X_train[:60], digits.y_train[:60])
+    assert isinstance(model.features_, StandardScaler)
+    assert not hasattr(scaler, "mean_")
+    assert "StandardScaler" in model.summary()
+    with pytest.raises(TypeError, match="has no transform"):
+        small(features="pixels").fit(digits.X_train[:60], digits.y_train[:60])
+
+
+def test_sorted_samples_are_drawn_from_all_classes(digits, monkeypatch):
+    """Where choices are made on some of the samples, these are random ones."""
+    monkeypatch.setattr(invariant, "CHOICE_ROWS", 100)
+    order = np.argsort(digits.y_train[:400], kind="stable")
+    X, y = digits.X_train[:400][order], digits.y_train[:400][order]
+    model = small(n_copies=2).fit(X, y)
+    assert model.estimated_accuracy_ > 0.6
+
+
+def test_many_rows_are_carried_by_landmarks(digits, monkeypatch):
+    """With as many landmarks as there are virtual samples, nothing changes."""
+    X, y = digits.X_train[:60], digits.y_train[:60]
+    exact = small().fit(X, y)
+    monkeypatch.setattr(invariant, "MOST_ROWS", 100)
+    all_rows = small().fit(X, y)
+    np.testing.assert_allclose(
+        all_rows.decision_function(digits.X_test[:100]),
+        exact.decision_function(digits.X_test[:100]),
+        atol=1e-3,
+    )
+    monkeypatch.setattr(invariant, "LANDMARKS", 200)
+    few = small().fit(X, y)
+    assert "200 of them stand for all" in few.summary()
+    same = few.predict(digits.X_test) == exact.predict(digits.X_test)
+    assert same.mean() > 0.9
+
+
+def turned_bars(n, seed):
+    """Give bars of some length at any angle and place, and their length."""
+    rng = np.random.RandomState(seed)
+    grid = np.stack(np.meshgrid(np.arange(16.0), np.arange(16.0), indexing="ij"))
+    lengths = rng.uniform(4, 12, size=n)
+    X = np.empty((n, 256))
+    for i, length in enumerate(lengths):
+        angle, centre = rng.uniform(0, np.pi), rng.uniform(6.5, 8.5, size=2)
+        along = np.array([np.cos(angle), np.sin(angle)])
+        away = grid - centre[:, None, None]
+        reach = np.tensordot(along, away, axes=1)
+        off = np.sqrt(np.maximum((away**2).sum(axis=0) - reach**2, 0))
+        X[i] = (np.clip(length / 2 - np.abs(reach) + 0.5, 0, 1) * np.clip(1.5 - off, 0, 1)).ravel()
+    return X, lengths
+
+
+def test_regression_learns_what_turning_does_not_change():
+    X, y = turned_bars(120, 0)
+    family = Rotation(180, n_steps=3) * Translation(1)
+    params = {"n_copies": 30, "n_landmarks": 64, "n_components": 200}
+    model = InvariantRegressor(family, **params).fit(X[:30], y[:30])
+    found = model.score(X[30:], y[30:])
+    assert found > 0.8
+    assert found > InvariantRegressor(Identity(), **params).fit(X[:30], y[:30]).score(
+        X[30:], y[30:]
+    )
+    low, high = model.interval_
+    assert low < model.estimated_r2_ < high
+    assert low - 0.1 < found < high + 0.1
+    assert "estimated R2" in model.summary()
+    both = InvariantRegressor(family, **params).fit(X[:30], np.stack([y, -y], axis=1)[:30])
+    expected = model.predict(X[30:])
+    np.testing.assert_allclose(both.predict(X[30:]), np.stack([expected, -expected], axis=1))
+
+
+def test_regression_warns_of_a_family_that_hurts():
+    rng = np.random.RandomState(0)
+    X = 0.05 * rng.rand(60, 12, 12)
+    y = rng.randint(2, 10, size=60)
+    X[np.arange(60), y, 3:9] = 1  # how far down a line is
+    with pytest.warns(UserWarning, match="the family seems to hurt"):
+        InvariantRegressor(Reflection(0), n_copies=8, n_landmarks=32).fit(X.reshape(60, -1), y)
+
+
+def test_equal_targets_are_predicted():
+    X = np.random.RandomState(0).rand(10, 5)
+    model = InvariantRegressor().fit(X, np.full(10, 3.0))
+    np.testing.assert_allclose(model.predict(X), 3.0)

@@ -11,6 +11,7 @@ from invarlearn import VirtualSVC
 from invarlearn.transforms import (
     Custom,
     CyclicShift,
+    Elastic,
     FeatureScaling,
     Hyperbolic,
     Identity,
@@ -312,3 +313,39 @@ def test_scores_must_be_finite(bad):
             family.worst_case(np.ones((1, 4)), [bad, 1, 1, 1])
         with pytest.raises(ValueError, match="sign contains"):
             family.worst_case(np.ones((1, 4)), np.ones(4), [bad])
+
+
+@pytest.mark.parametrize(
+    ("family", "half"),
+    [
+        (Rotation(20), Rotation(10.0)),
+        (Rotation(180, n_steps=4), Rotation(90.0, n_steps=5)),
+        (Scaling(1.21), Scaling(1.1)),
+        (Shear(0.3), Shear(0.15)),
+        (Translation(2), Translation(1.0, step=0.5)),
+        (Translation(2, wrap=True), Translation(2, wrap=True)),
+        (PitchShift(200), PitchShift(100.0)),
+        (Reflection(), Reflection()),
+        (CyclicShift(3), CyclicShift(3)),
+        (Elastic(8.0), Elastic(4.0)),
+        (Rotation(20) * Reflection() | Shear(0.2), Rotation(10.0) * Reflection() | Shear(0.1)),
+    ],
+    ids=repr,
+)
+def test_ranges_can_be_scaled(family, half):
+    assert repr(family.scaled(0.5)) == repr(half)
+    assert repr(family.scaled(1)) == repr(family)
+
+
+def test_scaled_to_nearly_nothing_hardly_anything_moves():
+    X = np.random.RandomState(0).rand(3, 64)
+    family = Rotation(180) * Scaling(2) * Shear(0.5) * Translation(2)
+    moved = family.scaled(1e-6).sample(2, random_state=0)(X)
+    # what lies outside the border is zero, however near it is
+    inside = np.s_[:, 1:-1, 1:-1]
+    for copy in moved.transpose(1, 0, 2).reshape(2, 3, 8, 8):
+        np.testing.assert_allclose(copy[inside], X.reshape(3, 8, 8)[inside], atol=1e-4)
+    np.testing.assert_allclose(TimeStretch((0.25, 4)).scaled(0.5).factors, (0.5, 2))
+    assert Rotation(120).scaled(2).degrees == 180
+    with pytest.raises(ValueError, match="factor=0"):
+        family.scaled(0)

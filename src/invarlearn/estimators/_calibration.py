@@ -23,16 +23,28 @@ def fitted_steepness(svc: SVC, gram: NDArray, y: NDArray) -> float:
     classes, index = np.unique(y, return_inverse=True)
     folds = StratifiedKFold(min(5, check_counts(y)))
     held_out = cross_val_predict(svc, gram, y, cv=folds, method="decision_function")
-    lost = losses(held_out, len(classes))
+    return steepness_of(-losses(held_out, len(classes)), index)
 
+
+def steepness_of(scores: NDArray, index: NDArray[np.intp]) -> float:
+    """Give the number that makes classes most likely under the softmax of it times the scores.
+
+    Parameters
+    ----------
+    scores : array of shape (n, classes)
+        Of rows that were held out.
+    index : array of shape (n,)
+        The class of each, from 0 on.
+    """
+    n, n_classes = scores.shape
     # targets with a doubt, as Platt has them: one of n + 2 rows may be wrong, so that held-out rows
     # which are all right do not make certainties
-    doubt = np.full(len(y), 1 / (len(y) + 2))
-    targets = np.repeat(doubt[:, None] / (len(classes) - 1), len(classes), axis=1)
-    targets[np.arange(len(y)), index] = 1 - doubt
+    doubt = np.full(n, 1 / (n + 2))
+    targets = np.repeat(doubt[:, None] / (n_classes - 1), n_classes, axis=1)
+    targets[np.arange(n), index] = 1 - doubt
 
     def loss(log_steepness: float) -> float:
-        logs = log_softmax(-np.exp(log_steepness) * lost, axis=1)
+        logs = log_softmax(np.exp(log_steepness) * scores, axis=1)
         return -float((targets * logs).sum(axis=1).mean())
 
     return float(np.exp(minimize_scalar(loss, bounds=(-5.0, 5.0), method="bounded").x))

@@ -1,39 +1,36 @@
-"""The classifier to begin with: features that hardly change, copies that cover the rest."""
+"""The estimators to begin with: features that hardly change, copies that cover the rest."""
 
 from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Iterator
-from dataclasses import dataclass, field
-from math import isqrt
+from abc import abstractmethod
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import softmax
 from scipy.stats import binomtest
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from invarlearn.estimators._targets import check_training, two_classes_of
+from invarlearn.estimators._calibration import steepness_of
+from invarlearn.estimators._targets import check_family, check_training, two_classes_of
 from invarlearn.features.compress import principal_directions
-from invarlearn.features.local import LocalKernelFeatures
-from invarlearn.features.oriented import OrientedGradients
+from invarlearn.features.defaults import default_family, default_features
 from invarlearn.solvers.groups import Ridge
-from invarlearn.transforms import Family, Identity, Rotation, Scaling, Shear, Translation
+from invarlearn.solvers.landmarks import landmark_weights
+from invarlearn.transforms import Family, Identity
 from invarlearn.transforms._checks import Shape, check_generator, check_number
 from invarlearn.transforms._threads import slices
-from invarlearn.transforms.grid import image_shape
 
-# Squares of this side and larger are taken for images if nothing is said.
-SMALLEST_IMAGE = 8
-# Copies of each sample, and virtual samples in all: time grows with the cube of the latter.
-MOST_COPIES, MOST_ROWS = 60, 12_000
-# lam is chosen with so many virtual samples, from these.
+# Copies of each sample, and virtual samples in all. Up to so many, each has a weight of its own;
+# time grows with the cube of their number. Beyond, as many landmarks stand for them.
+MOST_COPIES, MOST_ROWS, LANDMARKS = 60, 12_000, 6000
+# Ranges and lam are chosen with so many virtual samples, from these.
 CHOICE_ROWS = 3000
-LAMS = (0.003, 0.01, 0.03, 0.1, 0.3, 1.0)
+LAMS = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0)
 # Principal directions are found from so many virtual samples.
 DIRECTION_ROWS = 3000
 # Up to so many virtual samples double precision costs little.
@@ -42,26 +39,264 @@ DOUBLE_ROWS = 4000
 BLOCK = 2048
 
 
-@dataclass
-class Choice:
-    """What leaving out samples said of each lam."""
+class _Invariant(BaseEstimator):
+    """Least squares with a Gaussian kernel of features, on copies of the samples."""
 
-    lams: tuple[float, ...]
-    errors: list[float] = field(default_factory=list)
-    right: list[NDArray[np.bool_]] = field(default_factory=list)
+    def __init__(
+        self,
+        family: Family | None = None,
+        features: Any = None,
+        n_copies: int | None = None,
+        ranges: Sequence[float] = (1.0,),
+        lam: float | None = None,
+        n_average: int = 1,
+        n_components: int = 1024,
+        n_landmarks: int = 256,
+        shape: Shape = None,
+        random_state: Any = 0,
+    ):
+        self.family = family
+        self.features = features
+        self.n_copies = n_copies
+        self.ranges = ranges
+        self.lam = lam
+        self.n_average = n_average
+        self.n_components = n_components
+        self.n_landmarks = n_landmarks
+        self.shape = shape
+        self.random_state = random_state
 
-    @property
-    def best(self) -> int:
-        return int(np.argmin(self.errors))
+    # -- what classifiers and regressors say -------------------------------------------------
+
+    @abstractmethod
+    def _losses(self, predicted: NDArray, Y: NDArray) -> NDArray:
+        """Give what a left-out prediction costs: (n,)."""
+        raise NotImplementedError
+
+    @abstractmethod
+    def _estimate(self, predicted: NDArray, Y: NDArray) -> None:
+        """Keep what left-out predictions say of new samples."""
+        raise NotImplementedError
+
+    @abstractmethod
+    def _estimate_in_words(self) -> str:
+        raise NotImplementedError
+
+    @abstractmethod
+    def _in_words(self, losses: NDArray) -> str:
+        """Say how good left-out predictions with such losses are."""
+        raise NotImplementedError
+
+    # -- learning ----------------------------------------------------------------------------
+
+    def _learn(self, X: NDArray, Y: NDArray) -> None:
+        """Draw copies, choose ranges and lam, and solve, for targets Y of shape (n, targets)."""
+        self._check_parameters(X)
+        rng = check_generator(self.random_state)
+        self._order = rng.permutation(len(X))
+        self._seed = int(rng.randint(2**31 - 1))
+        family = self.family
+        if family is None:
+            family = default_family(self.shape, X.shape[1], type(self).__name__)
+        self.n_copies_ = self._copies_of(family, len(X))
+        rows = len(X) * self.n_copies_
+        self._precision = np.dtype(np.float64 if rows <= DOUBLE_ROWS else np.float32)
+        X = X.astype(self._precision)
+        self.seconds_: dict[str, float] = {}
+        clock = _Clock(self.seconds_)
+        candidates = self._candidates(family)
+        self.family_ = candidates[-1]  # the widest: what features must cope with
+        self.features_ = self._new_features(X.shape[1], rng).fit(self._few_copies(X, BLOCK)[0])
+        clock.tick("features")
+        few = self.features_.transform(self._few_copies(X, DIRECTION_ROWS)[0])
+        self._mean, self._directions = principal_directions(few, int(self.n_components), rng)
+        clock.tick("directions")
+        self._choose(X, Y, candidates)
+        clock.tick("choice")
+        self._solve(X, Y, rng, clock)
+
+    def _check_parameters(self, X: NDArray) -> None:
+        check_family(self.family)
+        if self.features is not None and not hasattr(self.features, "transform"):
+            raise TypeError(f"features={self.features!r} has no transform: pass a transformer")
+        if self.lam is not None and check_number(self.lam, "lam", low=0) == 0:
+            raise ValueError("lam=0 must be above 0; None chooses it")
+        for name in ("n_components", "n_landmarks", "n_average"):
+            check_number(getattr(self, name), name, low=1, whole=True)
+        if np.ndim(self.ranges) != 1 or not len(self.ranges):
+            raise ValueError(f"ranges={self.ranges!r} must be a list of numbers, such as (0.5, 1)")
+        for factor in self.ranges:
+            check_number(factor, "ranges", low=np.finfo(float).tiny)
+        if np.abs(X).max() > np.finfo(np.float32).max:
+            raise ValueError("rows are too large for single precision: scale them")
+
+    def _copies_of(self, family: Family, n: int) -> int:
+        if isinstance(family, Identity):
+            return 1
+        if self.n_copies is not None:
+            return int(check_number(self.n_copies, "n_copies", low=1, whole=True))
+        return int(np.clip(MOST_ROWS // n, 1, MOST_COPIES))
+
+    def _candidates(self, family: Family) -> list[Family]:
+        """Give the families to choose from, the widest last."""
+        if isinstance(family, Identity):
+            return [family]
+        return [family if f == 1 else family.scaled(f) for f in sorted(self.ranges)]
+
+    def _new_features(self, d: int, rng: np.random.RandomState) -> Any:
+        seed = rng.randint(2**31 - 1)
+        if self.features is not None:
+            return clone(self.features)
+        return default_features(self.family_, d, self.n_landmarks, seed)
+
+    def _choose(self, X: NDArray, Y: NDArray, candidates: list[Family]) -> None:
+        """Choose ranges and lam by leaving out samples, and look whether copies do any good."""
+        best = np.inf
+        for family in candidates:
+            self.family_ = family
+            some, copies = self._few_copies(X, CHOICE_ROWS)
+            F = self._compressed(some)
+            n = len(some) // copies
+            gamma = 0.5 / median_square(F[:n])
+            if family is candidates[0]:
+                # the samples alone are the same, whatever the family is
+                targets = Y[self._order[:n]]
+                alone = self._left_out(F[:n], targets, 1, gamma)
+            found = self._left_out(F, targets, copies, gamma) if copies > 1 else alone
+            if found.errors.min() < best:
+                best = float(found.errors.min())
+                chosen, self.gamma_, self.lam_ = family, gamma, float(found.best_lam)
+                self.lams_, self.left_out_errors_ = found.lams, found.errors
+                predicted = found.predicted
+        self.family_ = chosen
+        self._estimate(predicted, targets)
+        if copies > 1:
+            self._warn_if_worse(*(self._losses(P, targets) for P in (predicted, alone.predicted)))
+
+    def _warn_if_worse(self, with_copies: NDArray, without: NDArray) -> None:
+        better, worse = (int(s.sum()) for s in (with_copies < without, without < with_copies))
+        if worse > better and binomtest(worse, worse + better).pvalue < 0.05:
+            warnings.warn(
+                f"the family seems to hurt: at samples left out, {self._in_words(with_copies)} "
+                f"with copies and {self._in_words(without)} without; is what {self.family_!r} "
+                "changes really without meaning?",
+                stacklevel=5,
+            )
+
+    def _left_out(self, F: NDArray, Y: NDArray, copies: int, gamma: float) -> _LeftOut:
+        """Predict samples, each without itself and its copies, for every lam."""
+        n = len(Y)
+        K = gaussian(F, F, gamma)
+        groups = list(np.arange(copies * n).reshape(copies, n).T)
+        lams = LAMS if self.lam is None else (float(self.lam),)
+        found = []
+        for lam in lams:
+            left = ridge(K, np.tile(Y, (copies, 1)), lam).left_out(groups)
+            found.append(np.array([group[0] for group in left]))
+        errors = np.array([float(((P - Y) ** 2).mean()) for P in found])
+        return _LeftOut(np.array(lams), errors, found)
+
+    def _solve(self, X: NDArray, Y: NDArray, rng: np.random.RandomState, clock: _Clock) -> None:
+        rows = len(X) * self.n_copies_
+        if rows <= MOST_ROWS:
+            self._rows = np.concatenate([self._compressed(copy) for copy in self._copied(X)])
+            clock.tick("copies")
+            K = gaussian(self._rows, self._rows, self.gamma_)
+            self._alpha = ridge(K, np.tile(Y, (self.n_copies_, 1)), self.lam_).alpha
+            clock.tick("solution")
+            return
+        self._rows = self._landmarks(X, rng)
+        blocks = (
+            (gaussian(self._compressed(copy[some]), self._rows, self.gamma_), Y[some])
+            for copy in self._copied(X)
+            for some in slices(len(X), BLOCK)
+        )
+        K = gaussian(self._rows, self._rows, self.gamma_)
+        self._alpha = landmark_weights(blocks, K, self.lam_).astype(self._precision)
+        clock.tick("copies and solution")
+
+    def _landmarks(self, X: NDArray, rng: np.random.RandomState) -> NDArray:
+        """Give the compressed features of random virtual samples, the samples themselves first."""
+        per_copy = max(1, -(-LANDMARKS // self.n_copies_))
+        chosen = []
+        for copy in self._copied(X):
+            some = np.sort(rng.permutation(len(X))[:per_copy])
+            chosen.append(self._compressed(copy[some]))
+        return np.concatenate(chosen)[:LANDMARKS]
+
+    # -- copies and their features -----------------------------------------------------------
+
+    def _copied(self, X: NDArray, n_copies: int | None = None) -> Iterator[NDArray]:
+        """Give the samples, and then one copy of all of them after the other."""
+        yield X
+        count = self.n_copies_ if n_copies is None else n_copies
+        if count > 1:
+            # the same elements, however many of them are wanted
+            for element in self.family_.sample(self.n_copies_ - 1, self._seed)[: count - 1]:
+                yield element(X)
+
+    def _few_copies(self, X: NDArray, n_rows: int) -> tuple[NDArray, int]:
+        """Give random samples with copies, about so many rows; and how many copies of each."""
+        some = X[self._order[:n_rows]]
+        count = int(np.clip(n_rows // len(some), 1, self.n_copies_))
+        return np.concatenate(list(self._copied(some, count))), count
+
+    def _compressed(self, X: NDArray) -> NDArray:
+        out = np.empty((len(X), self._directions.shape[1]), dtype=self._precision)
+        for some in slices(len(X), BLOCK):
+            out[some] = (self.features_.transform(X[some]) - self._mean) @ self._directions
+        return out
+
+    # -- prediction --------------------------------------------------------------------------
+
+    def _scores(self, X: ArrayLike) -> NDArray:
+        """Predict the targets of rows, averaged over copies if asked for: (n, targets)."""
+        check_is_fitted(self)
+        X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
+        count = int(self.n_average) if self.n_copies_ > 1 else 1
+        out = np.zeros((len(X), self._alpha.shape[1]), dtype=self._precision)
+        for some in slices(len(X), BLOCK):
+            block = X[some].astype(self._precision)
+            for copy in self._averaged(block, count):
+                F = self._compressed(copy)
+                out[some] += gaussian(F, self._rows, self.gamma_) @ self._alpha
+        return out / count
+
+    def _averaged(self, X: NDArray, count: int) -> Iterator[NDArray]:
+        yield X
+        if count > 1:
+            # other elements than those of the training copies, and half as far
+            yield from (g(X) for g in self.family_.scaled(0.5).sample(count - 1, self._seed + 1))
+
+    def summary(self) -> str:
+        """Say what was done: features, copies, regularisation, what to expect, time."""
+        check_is_fitted(self)
+        steps = getattr(self.features_, "steps", [("", self.features_)])
+        names = ", then ".join(type(step).__name__ for _, step in steps)
+        parts = ", ".join(f"{name} {seconds:.1f}" for name, seconds in self.seconds_.items())
+        n = len(self._order)
+        weights = (
+            f"{len(self._rows):,} of them stand for all"
+            if len(self._rows) < n * self.n_copies_
+            else "each has a weight"
+        )
+        return (
+            f"family: {self.family_!r}\n"
+            f"features: {names}, then {self._directions.shape[1]} principal directions\n"
+            f"copies: {self.n_copies_} of each of {n} samples; {weights}\n"
+            f"lam: {self.lam_:g}, gamma: {self.gamma_:.3g}\n"
+            f"{self._estimate_in_words()}, by leaving out each sample with its copies\n"
+            f"seconds: {parts}"
+        )
 
 
-class InvariantClassifier(ClassifierMixin, BaseEstimator):
+class InvariantClassifier(ClassifierMixin, _Invariant):
     """Classifier for few samples when you know what should not matter.
 
     Images become maps of oriented gradients and these become :class:`LocalKernelFeatures`, which
     change little when strokes move a little; random copies of the training samples, drawn from the
-    family, teach the rest; least squares with a Gaussian kernel separates the classes. How much to
-    regularise is chosen by leaving out each sample with all its copies.
+    family, teach the rest; least squares with a Gaussian kernel separates the classes. How far
+    copies go and how much to regularise is chosen by leaving out each sample with all its copies.
 
     Parameters
     ----------
@@ -69,11 +304,20 @@ class InvariantClassifier(ClassifierMixin, BaseEstimator):
         What should not matter. None: for images turns by 15 degrees, changes of size by 15 %,
         shears by 0.25 and shifts by a fourteenth of the side; otherwise nothing. Rows are taken
         for images if ``shape`` says so, or if they are squares of 8 x 8 or more.
+    features : transformer, optional
+        What rows are compared by. None: by the domain of the family, local kernel features of
+        oriented gradients for images and spectrograms, and the standardised rows otherwise.
     n_copies : int, optional
         Of each sample, itself among them. None: 60, or fewer so that there are no more than 12,000
         in all.
+    ranges : sequence of float, default=(1.0,)
+        The ranges of the family times each of these numbers are tried, and the one is taken that
+        predicts left-out samples best. (1.0,): the family as it is.
     lam : float, optional
         Regularisation, against a kernel that is one on the diagonal. None: chosen.
+    n_average : int, default=1
+        A prediction is the average over the sample and so many less one of its copies, drawn from
+        half the range of the family.
     n_components : int, default=1024
         Features are compressed to so many principal directions.
     n_landmarks : int, default=256
@@ -87,8 +331,9 @@ class InvariantClassifier(ClassifierMixin, BaseEstimator):
     ----------
     classes_ : array of shape (n_classes,)
     family_ : Family
+        With the ranges that were chosen.
     n_copies_ : int
-    features_ : Pipeline
+    features_ : transformer
     lam_, gamma_ : float
     lams_, left_out_errors_ : arrays
         What was tried, and the mean squared error at samples that were left out.
@@ -109,26 +354,8 @@ class InvariantClassifier(ClassifierMixin, BaseEstimator):
     True
     """
 
-    def __init__(
-        self,
-        family: Family | None = None,
-        n_copies: int | None = None,
-        lam: float | None = None,
-        n_components: int = 1024,
-        n_landmarks: int = 256,
-        shape: Shape = None,
-        random_state: Any = 0,
-    ):
-        self.family = family
-        self.n_copies = n_copies
-        self.lam = lam
-        self.n_components = n_components
-        self.n_landmarks = n_landmarks
-        self.shape = shape
-        self.random_state = random_state
-
     def fit(self, X: ArrayLike, y: ArrayLike) -> InvariantClassifier:
-        """Draw copies, choose lam and solve.
+        """Draw copies, choose ranges and lam, and solve.
 
         Parameters
         ----------
@@ -136,173 +363,176 @@ class InvariantClassifier(ClassifierMixin, BaseEstimator):
         y : array-like of shape (n_samples,)
         """
         X, y = check_training(self, X, y, self.family)
-        if self.lam is not None and check_number(self.lam, "lam", low=0) == 0:
-            raise ValueError("lam=0 must be above 0; None chooses it")
-        most = int(check_number(self.n_components, "n_components", low=1, whole=True))
         self.classes_ = two_classes_of(y)
-        if not np.isfinite(X.astype(np.float32)).all():
-            raise ValueError("rows are too large for single precision: scale them")
-        rng = check_generator(self.random_state)
-        self.seconds_: dict[str, float] = {}
-        start = time.perf_counter()
-        self.family_, image = self._resolved(X.shape[1])
-        self.n_copies_ = self._copies_of(len(X))
-        small = len(X) * self.n_copies_ <= DOUBLE_ROWS
-        self._precision = np.dtype(np.float64 if small else np.float32)
-        X = X.astype(self._precision)
-        self._seed = int(rng.randint(2**31 - 1))
-        self.features_ = self._features(X.shape[1], image, rng)
-        self.features_.fit(self._few_copies(X, BLOCK))
-        start = self._clock("features", start)
-        few = self.features_.transform(self._few_copies(X, DIRECTION_ROWS))
-        self._mean, self._directions = principal_directions(few, most, rng)
-        start = self._clock("directions", start)
-        F = np.concatenate([self._compressed(copy) for copy in self._copied(X)])
-        start = self._clock("copies", start)
-        self.gamma_ = 0.5 / median_square(F[: len(X)])
-        Y = np.where(y[:, None] == self.classes_, 1.0, -1.0)
-        self._choose(F, Y)
-        start = self._clock("choice of lam", start)
-        K = gaussian(F, F, self.gamma_)
-        ridge = Ridge(K, np.tile(Y, (self.n_copies_, 1)), self.lam_)
-        self._rows, self._alpha = F, ridge.alpha
-        self._clock("solution", start)
+        self._learn(X, np.where(y[:, None] == self.classes_, 1.0, -1.0))
         return self
 
     def decision_function(self, X: ArrayLike) -> NDArray:
         """Give a score for each class; with two classes, one that is positive for the second."""
-        check_is_fitted(self)
-        X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
-        scores = np.empty((len(X), len(self.classes_)), dtype=self._precision)
-        for some in slices(len(X), BLOCK):
-            F = self._compressed(X[some].astype(self._precision))
-            scores[some] = gaussian(F, self._rows, self.gamma_) @ self._alpha
+        scores = self._scores(X)
         return (scores[:, 1] - scores[:, 0]) / 2 if len(self.classes_) == 2 else scores
 
     def predict(self, X: ArrayLike) -> NDArray:
         """Give the class of each sample."""
-        scores = self.decision_function(X)
-        if scores.ndim == 1:
-            return self.classes_[(scores > 0).astype(int)]
+        scores = self._scores(X)
         return self.classes_[scores.argmax(axis=1)]
 
-    def summary(self) -> str:
-        """Say what was done: features, copies, regularisation, estimated accuracy, time."""
-        check_is_fitted(self)
-        steps = ", then ".join(type(step).__name__ for _, step in self.features_.steps)
+    def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Give the probability of each class: (n_samples, n_classes).
+
+        The softmax of the scores, times the number that makes the classes of left-out samples most
+        likely.
+        """
+        scores = self._scores(X).astype(float)
+        return softmax(self._steepness * scores, axis=1)
+
+    def _losses(self, predicted: NDArray, Y: NDArray) -> NDArray:
+        return (predicted.argmax(axis=1) != Y.argmax(axis=1)).astype(float)
+
+    def _estimate(self, predicted: NDArray, Y: NDArray) -> None:
+        losses = self._losses(predicted, Y)
+        self.estimated_accuracy_ = float(1 - losses.mean())
+        right = len(losses) - int(losses.sum())
+        interval = binomtest(right, len(losses)).proportion_ci(method="wilson")
+        self.interval_ = (float(interval.low), float(interval.high))
+        self._steepness = steepness_of(predicted, Y.argmax(axis=1))
+
+    def _estimate_in_words(self) -> str:
         low, high = self.interval_
-        parts = ", ".join(f"{name} {seconds:.1f}" for name, seconds in self.seconds_.items())
         return (
-            f"family: {self.family_!r}\n"
-            f"features: {steps}, then {self._directions.shape[1]} principal directions\n"
-            f"copies: {self.n_copies_} of each of {len(self._rows) // self.n_copies_} samples\n"
-            f"lam: {self.lam_:g}, gamma: {self.gamma_:.3g}\n"
             f"estimated accuracy: {100 * self.estimated_accuracy_:.1f} % "
-            f"(95 % interval {100 * low:.1f} to {100 * high:.1f}), by leaving out each sample with "
-            f"its copies\n"
-            f"seconds: {parts}"
+            f"(95 % interval {100 * low:.1f} to {100 * high:.1f})"
         )
 
-    # -- what is decided ---------------------------------------------------------------------
+    def _in_words(self, losses: NDArray) -> str:
+        return f"{100 * (1 - losses.mean()):.1f} % are right"
 
-    def _resolved(self, d: int) -> tuple[Family, tuple[int, ...] | None]:
-        """Give the family, and the shape of an image if rows are images."""
-        name = type(self).__name__
-        if self.family is not None:
-            shape = self.family.resolve_shape(d)
-            return self.family, shape if self.family.domain in ("image", "spectrogram") else None
-        side = isqrt(d)
-        if self.shape is None and (side * side != d or side < SMALLEST_IMAGE):
-            return Identity(), None
-        shape = image_shape(self.shape, d, name)
-        pixels = max(1.0, min(shape[:2]) / 14)
-        family = Rotation(15) * Scaling(1.15) * Shear(0.25) * Translation(pixels)
-        return family.with_shape(shape), shape
 
-    def _copies_of(self, n: int) -> int:
-        if isinstance(self.family_, Identity):
-            return 1
-        if self.n_copies is not None:
-            return int(check_number(self.n_copies, "n_copies", low=1, whole=True))
-        return int(np.clip(MOST_ROWS // n, 1, MOST_COPIES))
+class InvariantRegressor(RegressorMixin, _Invariant):
+    """Regressor for few samples when you know what should not matter.
 
-    def _features(
-        self, d: int, image: tuple[int, ...] | None, rng: np.random.RandomState
-    ) -> Pipeline:
-        if image is None:
-            return make_pipeline(StandardScaler())
-        gradients = OrientedGradients(shape=image)
-        maps = gradients.fit(np.zeros((1, d), dtype=np.float32)).shape_
-        seed = rng.randint(2**31 - 1)
-        local = LocalKernelFeatures(self.n_landmarks, shape=maps, random_state=seed)
-        return make_pipeline(gradients, local)
+    As :class:`InvariantClassifier`, for one number or several: turning an image does not change how
+    many cells are in it, a shift of a spectrum not how much there is of a substance.
 
-    # -- copies and their features -----------------------------------------------------------
+    Parameters
+    ----------
+    family : Family, optional
+    features : transformer, optional
+    n_copies : int, optional
+    ranges : sequence of float, default=(1.0,)
+    lam : float, optional
+    n_average : int, default=1
+    n_components : int, default=1024
+    n_landmarks : int, default=256
+    shape : tuple, optional
+    random_state : int, RandomState or None, default=0
+        All as in :class:`InvariantClassifier`.
 
-    def _copied(self, X: NDArray, n_copies: int | None = None) -> Iterator[NDArray]:
-        """Give the samples, and then one copy of all of them after the other."""
-        yield X
-        count = self.n_copies_ if n_copies is None else n_copies
-        if count > 1:
-            # the same elements, however many of them are wanted
-            yield from (
-                element(X)
-                for element in self.family_.sample(self.n_copies_ - 1, self._seed)[: count - 1]
+    Attributes
+    ----------
+    family_ : Family
+    n_copies_ : int
+    features_ : transformer
+    lam_, gamma_ : float
+    lams_, left_out_errors_ : arrays
+        What was tried, and the mean squared error at samples that were left out, of targets
+        divided by their standard deviation.
+    estimated_r2_ : float
+        Of the samples when they were left out; not a number if all targets are alike.
+    interval_ : tuple of two floats
+        95 % confidence interval of it, by drawing samples anew.
+    seconds_ : dict
+    n_features_in_ : int
+
+    Examples
+    --------
+    >>> from invarlearn.datasets import load_mnist_sample
+    >>> X = load_mnist_sample().X_train[:80]
+    >>> ink = X.mean(axis=1)
+    >>> model = InvariantRegressor(n_copies=5, n_landmarks=64).fit(X[:60], ink[:60])
+    >>> bool(model.score(X[60:], ink[60:]) > 0.3)
+    True
+    """
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> InvariantRegressor:
+        """Draw copies, choose ranges and lam, and solve.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,) or (n_samples, n_targets)
+        """
+        X, y = validate_data(
+            self, X, y, dtype=[np.float64, np.float32], multi_output=True, y_numeric=True
+        )
+        self._flat = y.ndim == 1
+        Y = np.asarray(y, dtype=float).reshape(len(X), -1)
+        self._offset, spread = Y.mean(axis=0), Y.std(axis=0)
+        self._scale = np.where(spread > 0, spread, 1.0)
+        self._learn(X, (Y - self._offset) / self._scale)
+        return self
+
+    def predict(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Give the targets of each sample."""
+        found = self._scores(X) * self._scale + self._offset
+        return found[:, 0] if self._flat else found
+
+    def _losses(self, predicted: NDArray, Y: NDArray) -> NDArray:
+        return ((predicted - Y) ** 2).mean(axis=1)
+
+    def _estimate(self, predicted: NDArray, Y: NDArray) -> None:
+        errors, spread = self._losses(predicted, Y), self._losses(Y.mean(axis=0), Y)
+        rng = np.random.RandomState(self._seed)
+        drawn = rng.randint(len(Y), size=(1000, len(Y)))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            self.estimated_r2_ = float(1 - errors.sum() / spread.sum())
+            low, high = np.quantile(
+                1 - errors[drawn].sum(axis=1) / spread[drawn].sum(axis=1), [0.025, 0.975]
             )
+        self.interval_ = (float(low), float(high))
 
-    def _few_copies(self, X: NDArray, n_rows: int) -> NDArray:
-        """Give samples with as many copies as make about so many rows, and no more rows."""
-        count = int(np.clip(n_rows // len(X), 1, self.n_copies_))
-        return np.concatenate(list(self._copied(X[:n_rows], count)))
+    def _estimate_in_words(self) -> str:
+        low, high = self.interval_
+        return f"estimated R2: {self.estimated_r2_:.3f} (95 % interval {low:.3f} to {high:.3f})"
 
-    def _compressed(self, X: NDArray) -> NDArray:
-        out = np.empty((len(X), self._directions.shape[1]), dtype=self._precision)
-        for some in slices(len(X), BLOCK):
-            out[some] = (self.features_.transform(X[some]) - self._mean) @ self._directions
-        return out
+    def _in_words(self, losses: NDArray) -> str:
+        return f"R2 is {1 - losses.mean():.3f}"
 
-    # -- choice of lam -----------------------------------------------------------------------
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags
 
-    def _choose(self, F: NDArray, Y: NDArray) -> None:
-        """Choose lam, estimate the accuracy, and look whether copies do any good."""
-        n = min(len(Y), CHOICE_ROWS)
-        copies = int(np.clip(CHOICE_ROWS // n, 1, self.n_copies_))
-        choice = self._left_out(F, Y, n, copies)
-        self.lam_ = choice.lams[choice.best]
-        self.lams_, self.left_out_errors_ = np.array(choice.lams), np.array(choice.errors)
-        right = choice.right[choice.best]
-        self.estimated_accuracy_ = float(right.mean())
-        interval = binomtest(int(right.sum()), n).proportion_ci(method="wilson")
-        self.interval_ = (float(interval.low), float(interval.high))
-        if copies > 1:
-            alone = self._left_out(F, Y, n, 1)
-            without = alone.right[alone.best]
-            better, worse = int((right & ~without).sum()), int((without & ~right).sum())
-            if worse > better and binomtest(worse, worse + better).pvalue < 0.05:
-                warnings.warn(
-                    f"the family seems to hurt: of samples left out, {100 * right.mean():.1f} % "
-                    f"are right with copies and {100 * without.mean():.1f} % without; is what "
-                    f"{self.family_!r} changes really without meaning?",
-                    stacklevel=4,
-                )
 
-    def _left_out(self, F: NDArray, Y: NDArray, n: int, copies: int) -> Choice:
-        """Predict the first n samples, each without itself and its copies."""
-        rows = (np.arange(copies)[:, None] * len(Y) + np.arange(n)).ravel()
-        K = gaussian(F[rows], F[rows], self.gamma_)
-        groups = list(np.arange(copies * n).reshape(copies, n).T)
-        choice = Choice(LAMS if self.lam is None else (float(self.lam),))
-        for lam in choice.lams:
-            found = Ridge(K, np.tile(Y[:n], (copies, 1)), lam).left_out(groups)
-            predicted = np.array([group[0] for group in found])
-            choice.errors.append(float(((predicted - Y[:n]) ** 2).mean()))
-            choice.right.append(predicted.argmax(axis=1) == Y[:n].argmax(axis=1))
-        return choice
+class _LeftOut:
+    """What was predicted of samples that were left out, for every lam."""
 
-    def _clock(self, name: str, start: float) -> float:
+    def __init__(self, lams: NDArray, errors: NDArray, predicted: list[NDArray]):
+        self.lams = lams
+        self.errors = errors
+        self.best_lam = lams[errors.argmin()]
+        self.predicted = predicted[int(errors.argmin())]
+
+
+class _Clock:
+    """Keep what takes how long."""
+
+    def __init__(self, seconds: dict[str, float]):
+        self.seconds = seconds
+        self.last = time.perf_counter()
+
+    def tick(self, name: str) -> None:
         now = time.perf_counter()
-        self.seconds_[name] = now - start
-        return now
+        self.seconds[name] = now - self.last
+        self.last = now
+
+
+def ridge(K: NDArray, Y: NDArray, lam: float) -> Ridge:
+    """Solve in the precision of K, or in double if that does not do."""
+    try:
+        return Ridge(K, Y, lam)
+    except ValueError:
+        return Ridge(K.astype(float), Y, lam)
 
 
 def gaussian(X: NDArray, Y: NDArray, gamma: float) -> NDArray:

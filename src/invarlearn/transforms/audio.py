@@ -44,6 +44,8 @@ class PitchShift(AffineFamily):
     domain = "spectrogram"
     axes = "n_bins, n_frames"
 
+    _limits = ("cents",)
+
     def __init__(
         self,
         cents: float = 200,
@@ -89,6 +91,8 @@ class TimeStretch(AffineFamily):
 
     domain = "spectrogram"
     axes = "n_bins, n_frames"
+
+    _factors = ("factors",)
 
     def __init__(
         self,

@@ -56,6 +56,9 @@ class Family(BaseEstimator):
     is_group: bool = False
     is_unitary: bool = False
     accepts_sparse: bool = False
+    # Parameters that say how far the elements go: limits on either side of zero, and of one.
+    _limits: tuple[str, ...] = ()
+    _factors: tuple[str, ...] = ()
 
     # -- what a family provides ------------------------------------------------------------
 
@@ -251,6 +254,29 @@ class Family(BaseEstimator):
         """Give a copy that knows the shape of rows with so many features, if this does not."""
         return self if self.shape is not None else self.with_shape(self.resolve_shape(n_features))
 
+    def scaled(self, factor: float) -> Family:
+        """Give the family with all of its ranges made wider or narrower.
+
+        Turns go up to ``factor`` times as many degrees, magnifications up to that power of
+        themselves, and so on. What has no range, such as mirror images or a whole group, stays.
+
+        Parameters
+        ----------
+        factor : float
+            Above 0.
+
+        Examples
+        --------
+        >>> from invarlearn.transforms import Reflection, Rotation
+        >>> (Rotation(20) * Reflection()).scaled(0.5)
+        Rotation(degrees=10.0) * Reflection()
+        """
+        check_number(factor, "factor", low=np.finfo(float).tiny)
+        known = {name: getattr(self, name) for name in (*self._limits, *self._factors)}
+        limits = {name: known[name] * factor for name in self._limits if known[name] is not None}
+        factors = {name: _power(known[name], factor) for name in self._factors}
+        return clone(self).set_params(**limits, **factors)
+
     def __mul__(self, other: Family) -> Family:
         from invarlearn.transforms.combine import Product, combined
 
@@ -359,6 +385,12 @@ class _Single:
 
 def _unchanged(X: Rows) -> Rows:
     return X
+
+
+def _power(value: Any, exponent: float) -> Any:
+    """Raise a number, or each of several, to a power."""
+    powers = np.power(np.asarray(value, dtype=float), exponent)
+    return float(powers) if powers.ndim == 0 else tuple(powers.tolist())
 
 
 def _plain(value: Any) -> Any:

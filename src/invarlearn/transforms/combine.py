@@ -85,6 +85,9 @@ class Combination(Family):
     def with_shape(self, shape: int | tuple[int, ...]) -> Family:
         return type(self)([part.with_shape(shape) for part in self.parts])
 
+    def scaled(self, factor: float) -> Family:
+        return type(self)([part.scaled(factor) for part in self.parts])
+
     def with_shape_of(self, n_features: int) -> Family:
         return type(self)([part.with_shape_of(n_features) for part in self._bound()])
 

@@ -43,6 +43,8 @@ class Elastic(GridFamily):
     (2, 5, 64)
     """
 
+    _limits = ("alpha",)
+
     def __init__(
         self, alpha: float = 34.0, sigma: float = 4.0, fill: str = "zero", shape: Shape = None
     ):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -64,6 +65,11 @@ class Translation(AffineFamily):
         self.wrap = wrap
         self.fill = fill
         self.shape = shape
+
+    @property
+    def _limits(self) -> tuple[str, ...]:  # type: ignore[override]
+        # what comes back on the other side moves by whole pixels only
+        return () if self.wrap else ("radius", "step")
 
     def _generators(self, grid: Grid) -> NDArray[np.float64]:
         return np.stack([DOWN, RIGHT])
@@ -159,6 +165,8 @@ class Rotation(_OneParameter):
            [1., 3.]])
     """
 
+    _limits = ("degrees",)
+
     def __init__(
         self, degrees: float = 15, n_steps: int = 3, fill: str = "zero", shape: Shape = None
     ):
@@ -166,6 +174,12 @@ class Rotation(_OneParameter):
         self.n_steps = n_steps
         self.fill = fill
         self.shape = shape
+
+    def scaled(self, factor: float) -> Rotation:
+        out: Any = super().scaled(factor)
+        # no further than round, and on less than the full circle steps are odd
+        out.degrees = min(out.degrees, 180)
+        return out.set_params(n_steps=self.n_steps | 1 if out.degrees < 180 else self.n_steps)
 
     def _generator(self) -> NDArray[np.float64]:
         return generator((0, 1, -1.0), (1, 0, 1.0))
@@ -217,6 +231,8 @@ class Scaling(_OneParameter):
         As in :class:`Translation`.
     """
 
+    _factors = ("factor",)
+
     def __init__(
         self, factor: float = 1.15, n_steps: int = 3, fill: str = "zero", shape: Shape = None
     ):
@@ -248,6 +264,8 @@ class Shear(_OneParameter):
     shape : tuple, optional
         As in :class:`Translation`.
     """
+
+    _limits = ("amount",)
 
     def __init__(
         self,
@@ -288,6 +306,8 @@ class Hyperbolic(_OneParameter):
     shape : tuple, optional
         As in :class:`Translation`.
     """
+
+    _limits = ("amount",)
 
     def __init__(
         self,
@@ -368,6 +388,8 @@ class Thickness(GridFamily):
     shape : tuple, optional
         As in :class:`Translation`.
     """
+
+    _limits = ("amount",)
 
     def __init__(
         self, amount: float = 1.0, n_steps: int = 3, fill: str = "zero", shape: Shape = None

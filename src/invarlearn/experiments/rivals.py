@@ -1,0 +1,204 @@
+"""What people use instead: a small convolutional network, and scattering with an SVM.
+
+Both need packages of the extra ``rivals``, which nothing else in the library uses:
+``pip install 'invarlearn[rivals]'``.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.model_selection import GridSearchCV, KFold
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+
+from invarlearn.transforms import Family
+
+# Random elements of the family in each round over the training rows.
+ELEMENTS = 8
+
+
+class SmallCNN(ClassifierMixin, BaseEstimator):
+    """A small convolutional network with batch norm and a one-cycle schedule.
+
+    Two convolutions of 5 x 5, each with batch norm and pooling, and a hidden layer with batch norm
+    and dropout; AdamW. One thread.
+
+    Parameters
+    ----------
+    family : Family, optional
+        Random elements move the training rows, anew in every round. None: no augmentation.
+    shape : tuple
+        (height, width) or (height, width, channels) of a row.
+    n_steps, batch, width : int
+        Updates, rows in each, and channels of the first convolution.
+    rate, decay, dropout : float
+        The largest learning rate, weight decay and the share dropped.
+    random_state : int
+    """
+
+    def __init__(
+        self,
+        family: Family | None = None,
+        shape: tuple[int, ...] = (28, 28),
+        n_steps: int = 1500,
+        batch: int = 64,
+        width: int = 32,
+        rate: float = 4e-3,
+        decay: float = 1e-2,
+        dropout: float = 0.3,
+        random_state: int = 0,
+    ):
+        self.family = family
+        self.shape = shape
+        self.n_steps = n_steps
+        self.batch = batch
+        self.width = width
+        self.rate = rate
+        self.decay = decay
+        self.dropout = dropout
+        self.random_state = random_state
+
+    def fit(self, X: NDArray, y: NDArray) -> SmallCNN:
+        """Train for ``n_steps`` updates."""
+        import torch
+
+        torch.set_num_threads(1)
+        torch.manual_seed(self.random_state)
+        self.classes_, index = np.unique(y, return_inverse=True)
+        X = X.astype(np.float32)
+        self._mean, self._spread = float(X.mean()), float(X.std()) or 1.0
+        self.network_ = self._network()
+        optimizer = torch.optim.AdamW(
+            self.network_.parameters(), lr=self.rate, weight_decay=self.decay
+        )
+        schedule = torch.optim.lr_scheduler.OneCycleLR(
+            optimizer, self.rate, total_steps=self.n_steps
+        )
+        self.network_.train()
+        for rows, labels in self._batches(X, index):
+            loss = torch.nn.functional.cross_entropy(
+                self.network_(self._images(rows)), torch.from_numpy(labels)
+            )
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            schedule.step()
+        return self
+
+    def predict(self, X: NDArray) -> NDArray:
+        """Give the class of each row."""
+        import torch
+
+        self.network_.eval()
+        with torch.no_grad():
+            found = [
+                self.network_(self._images(X[i : i + 500])).argmax(dim=1).numpy()
+                for i in range(0, len(X), 500)
+            ]
+        return self.classes_[np.concatenate(found)]
+
+    def _network(self) -> Any:
+        from torch import channels_last, nn
+
+        height, width, channels = (*self.shape, 1)[:3]
+
+        def block(before: int, after: int) -> list[Any]:
+            convolution = nn.Conv2d(before, after, 5, padding=2, bias=False)
+            return [convolution, nn.BatchNorm2d(after), nn.ReLU(), nn.MaxPool2d(2)]
+
+        flat = (height // 4) * (width // 4) * 2 * self.width
+        return nn.Sequential(
+            *block(channels, self.width),
+            *block(self.width, 2 * self.width),
+            nn.Flatten(),
+            nn.Linear(flat, 256, bias=False),
+            nn.BatchNorm1d(256),
+            nn.ReLU(),
+            nn.Dropout(self.dropout),
+            nn.Linear(256, len(self.classes_)),
+        ).to(memory_format=channels_last)
+
+    def _images(self, X: NDArray) -> Any:
+        import torch
+
+        height, width, channels = (*self.shape, 1)[:3]
+        images = (X.astype(np.float32) - self._mean) / self._spread
+        tensor = torch.from_numpy(images.reshape(-1, height, width, channels))
+        return tensor.permute(0, 3, 1, 2)
+
+    def _batches(self, X: NDArray, index: NDArray) -> Iterator[tuple[NDArray, NDArray]]:
+        """Give batches without end: rounds over all rows, each in another order, and moved."""
+        rng = np.random.RandomState(self.random_state)
+        rows, labels = X[:0], index[:0]
+        for _ in range(self.n_steps):
+            while len(rows) < self.batch:
+                order = rng.permutation(len(X))
+                rows = np.concatenate([rows, self._moved(X[order], rng)])
+                labels = np.concatenate([labels, index[order]])
+            yield rows[: self.batch], labels[: self.batch]
+            rows, labels = rows[self.batch :], labels[self.batch :]
+
+    def _moved(self, X: NDArray, rng: np.random.RandomState) -> NDArray:
+        if self.family is None:
+            return X
+        elements = self.family.sample(ELEMENTS, rng)
+        moved = X.copy()
+        for i in range(min(ELEMENTS, len(X))):
+            moved[i::ELEMENTS] = elements[i](X[i::ELEMENTS])
+        return moved
+
+
+def scattering(X: NDArray, shape: tuple[int, ...], scale: int = 2) -> NDArray[np.float32]:
+    """Give scattering coefficients of images of one channel, up to the second order."""
+    import torch
+
+    # the package's front door imports what newer versions of scipy no longer have
+    from kymatio.scattering2d.frontend.torch_frontend import ScatteringTorch2D
+
+    torch.set_num_threads(1)
+    height, width = (-(-side // 2**scale) * 2**scale for side in shape[:2])
+    transform = ScatteringTorch2D(scale, (height, width))
+    images = X.reshape(-1, *shape[:2]).astype(np.float32)
+    around = ((0, 0), (0, height - shape[0]), (0, width - shape[1]))
+    padded = torch.from_numpy(np.pad(images, around))
+    with torch.no_grad():
+        found = [transform(some).numpy() for some in padded.split(500)]
+    return np.concatenate(found).reshape(len(X), -1)
+
+
+def tuned_svc(X: NDArray, y: NDArray, seed: int) -> Any:
+    """Give an RBF SVC with C and gamma chosen by cross-validation within the rows.
+
+    With too few rows to leave some out, C = 10 and scikit-learn's gamma.
+    """
+    model = make_pipeline(StandardScaler(with_std=False), SVC(C=10))
+    if len(y) < 20:
+        return model.fit(X, y)
+    scale = 1 / (X.shape[1] * float(X.var()) or 1.0)
+    grid = {"svc__C": [1.0, 10.0, 100.0], "svc__gamma": [scale / 4, scale, 4 * scale]}
+    folds = KFold(5, shuffle=True, random_state=seed)
+    return GridSearchCV(model, grid, cv=folds, error_score=0.0).fit(X, y)
+
+
+class Timed:
+    """Fit and score, and keep how long each took."""
+
+    def __init__(self) -> None:
+        self.fit_seconds = 0.0
+        self.predict_seconds = 0.0
+
+    def score(self, model: Any, X: NDArray, y: NDArray, X_test: NDArray, y_test: NDArray) -> float:
+        start = time.perf_counter()
+        model = model.fit(X, y)
+        self.fit_seconds += time.perf_counter() - start
+        start = time.perf_counter()
+        right = float(np.mean(model.predict(X_test) == y_test))
+        self.predict_seconds += time.perf_counter() - start
+        return 100 * right

@@ -1,0 +1,51 @@
+"""Which features suit which rows, if nothing is said: by the domain of the family."""
+
+from __future__ import annotations
+
+from math import isqrt
+from typing import Any
+
+import numpy as np
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from invarlearn.features.local import LocalKernelFeatures
+from invarlearn.features.oriented import OrientedGradients
+from invarlearn.transforms import Family, Identity, Rotation, Scaling, Shear, Translation
+from invarlearn.transforms._checks import Shape
+from invarlearn.transforms.grid import image_shape
+
+# Squares of this side and larger are taken for images if nothing is said.
+SMALLEST_IMAGE = 8
+
+
+def default_family(shape: Shape, n_features: int, name: str) -> Family:
+    """Give what should not matter if nothing is said: for images, modest affine maps.
+
+    Turns by 15 degrees, changes of size by 15 %, shears by 0.25 and shifts by a fourteenth of the
+    side. Rows are images if ``shape`` says so, or if they are squares of 8 x 8 or more.
+    """
+    side = isqrt(n_features)
+    if shape is None and (side * side != n_features or side < SMALLEST_IMAGE):
+        return Identity()
+    shape = image_shape(shape, n_features, name)
+    pixels = max(1.0, min(shape[:2]) / 14)
+    family = Rotation(15) * Scaling(1.15) * Shear(0.25) * Translation(pixels)
+    return family.with_shape(shape)
+
+
+def default_features(
+    family: Family, n_features: int, n_landmarks: int, random_state: Any
+) -> Pipeline:
+    """Give the features, not fitted, for rows that a family acts on.
+
+    Images and spectrograms: oriented gradients, and local kernel features of these. Anything else:
+    the rows themselves, standardised.
+    """
+    if family.domain not in ("image", "spectrogram"):
+        return make_pipeline(StandardScaler())
+    gradients = OrientedGradients(shape=family.resolve_shape(n_features))
+    maps = gradients.fit(np.zeros((1, n_features), dtype=np.float32)).shape_
+    return make_pipeline(
+        gradients, LocalKernelFeatures(n_landmarks, shape=maps, random_state=random_state)
+    )

@@ -14,7 +14,7 @@ from invarlearn import InvariantClassifier, InvariantRegressor, VirtualSVC
 from invarlearn.datasets import load_mnist_sample
 from invarlearn.estimators import invariant
 from invarlearn.estimators.invariant import gaussian, median_square
-from invarlearn.features.compress import principal_directions
+from invarlearn.features.compress import orbit_whitening, principal_directions
 from invarlearn.kernels import RBF
 from invarlearn.solvers.groups import Ridge
 from invarlearn.transforms import CyclicShift, Elastic, Identity, Reflection, Rotation, Translation
@@ -155,6 +155,7 @@ def test_the_summary_says_what_was_done(model):
         ({"shape": (5, 5)}, ValueError, "shape"),
         ({"n_landmarks": 0}, ValueError, "n_landmarks=0"),
         ({"n_average": 0}, ValueError, "n_average=0"),
+        ({"whitening": 2}, ValueError, "whitening=2"),
         ({"ranges": ()}, ValueError, "ranges="),
         ({"ranges": 0.5}, ValueError, "ranges=0.5"),
         ({"ranges": (-1,)}, ValueError, "ranges=-1"),
@@ -314,3 +315,16 @@ def test_equal_targets_are_predicted():
     X = np.random.RandomState(0).rand(10, 5)
     model = InvariantRegressor().fit(X, np.full(10, 3.0))
     np.testing.assert_allclose(model.predict(X), 3.0)
+
+
+def test_after_whitening_copies_differ_alike_in_all_directions():
+    rng = np.random.RandomState(0)
+    samples, spread = 5 * rng.randn(40, 6), np.array([3.0, 1, 0.5, 0.1, 0, 0])
+    F = (samples + rng.randn(50, 40, 6) * spread).reshape(-1, 6) @ np.linalg.qr(rng.randn(6, 6))[0]
+    white = F @ orbit_whitening(F, 50, 1.0, 1e-9)
+    copies = white.reshape(50, 40, 6)
+    values = np.linalg.eigvalsh(np.cov((copies - copies.mean(axis=0)).reshape(-1, 6).T))
+    np.testing.assert_allclose(values[2:], values[-1], rtol=1e-2)
+    # one copy, or copies that are all alike, say nothing
+    np.testing.assert_array_equal(orbit_whitening(F, 1, 1.0, 0.3), np.eye(6))
+    np.testing.assert_allclose(orbit_whitening(F, 50, 0.0, 0.3), np.eye(6), atol=1e-12)

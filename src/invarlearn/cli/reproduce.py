@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 
 def reproduce_command(
-    ids: Annotated[list[str] | None, typer.Argument(help="Experiments; --list shows them.")] = None,
+    ids: Annotated[
+        list[str] | None,
+        typer.Argument(help="Experiments, or what their names begin with; --list shows them."),
+    ] = None,
     list_: Annotated[bool, typer.Option("--list", help="List the experiments and exit.")] = False,
     quick: Annotated[bool, typer.Option("--quick", help="Minutes (the default).")] = False,
     full: Annotated[bool, typer.Option("--full", help="The paper's size.")] = False,
@@ -21,7 +24,6 @@ def reproduce_command(
     Every result is saved as it comes: stop at any time, and the same command goes on from there.
     """
     from invarlearn.cli._show import console, progress_of, show_table
-    from invarlearn.datasets._files import choose
     from invarlearn.experiments import EXPERIMENTS, run_experiment, summarise, write_report
     from invarlearn.experiments.report import formatted
 
@@ -43,7 +45,7 @@ def reproduce_command(
     if quick and full:
         raise typer.BadParameter("choose one of --quick and --full")
     size = "full" if full else "quick"
-    chosen = [EXPERIMENTS[choose(name, list(EXPERIMENTS), "experiment")] for name in ids]
+    chosen = [experiment for name in ids for experiment in _named(name, EXPERIMENTS)]
     for experiment in chosen:
         try:
             with progress_of(experiment.id) as progress:
@@ -54,7 +56,17 @@ def reproduce_command(
         paths = write_report(experiment, size, records, out / experiment.id)
         rows = formatted(summarise(experiment, size, records))
         title = f"{experiment.title}: {experiment.metric} ({experiment.unit}), mean ± sd"
-        show_table(rows, title, numbers=("ours", "draws", "paper", "difference"))
+        show_table(rows, title, numbers=("ours", "draws", "cost", "paper", "difference"))
         if experiment.note:
             console.print(experiment.note)
         console.print("written: " + ", ".join(map(str, paths)), soft_wrap=True)
+
+
+def _named(name: str, experiments: dict[str, Any]) -> list[Any]:
+    """Give the experiment of a name, or all whose names go on from it."""
+    from invarlearn.datasets._files import choose
+
+    group = [one for known, one in experiments.items() if known.startswith(f"{name}-")]
+    if group and name not in experiments:
+        return group
+    return [experiments[choose(name, list(experiments), "experiment")]]

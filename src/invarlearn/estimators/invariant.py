@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from invarlearn.estimators._calibration import steepness_of
 from invarlearn.estimators._targets import check_family, check_training, two_classes_of
-from invarlearn.features.compress import principal_directions
+from invarlearn.features.compress import orbit_whitening, principal_directions
 from invarlearn.features.defaults import default_family, default_features
 from invarlearn.solvers.groups import Ridge
 from invarlearn.solvers.landmarks import landmark_weights
@@ -27,12 +27,16 @@ from invarlearn.transforms._threads import slices
 
 # Copies of each sample, and virtual samples in all. Up to so many, each has a weight of its own;
 # time grows with the cube of their number. Beyond, as many landmarks stand for them.
-MOST_COPIES, MOST_ROWS, LANDMARKS = 60, 12_000, 6000
-# Ranges and lam are chosen with so many virtual samples, from these.
-CHOICE_ROWS = 3000
+MOST_COPIES, MOST_ROWS, LANDMARKS = 60, 6000, 6000
+# Ranges, gamma and lam are chosen with so many virtual samples, from these; gamma is divided by
+# the median squared distance of samples.
+CHOICE_ROWS = 2000
 LAMS = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0)
+GAMMAS = (0.125, 0.25, 0.5, 1.0)
 # Principal directions are found from so many virtual samples.
 DIRECTION_ROWS = 3000
+# Directions in which copies do not differ count no more than by this.
+FLOOR = 0.3
 # Up to so many virtual samples double precision costs little.
 DOUBLE_ROWS = 4000
 # Rows whose features are in memory at a time.
@@ -49,6 +53,7 @@ class _Invariant(BaseEstimator):
         n_copies: int | None = None,
         ranges: Sequence[float] = (1.0,),
         lam: float | None = None,
+        whitening: float = 0.5,
         n_average: int = 1,
         n_components: int = 1024,
         n_landmarks: int = 256,
@@ -60,6 +65,7 @@ class _Invariant(BaseEstimator):
         self.n_copies = n_copies
         self.ranges = ranges
         self.lam = lam
+        self.whitening = whitening
         self.n_average = n_average
         self.n_components = n_components
         self.n_landmarks = n_landmarks
@@ -108,8 +114,12 @@ class _Invariant(BaseEstimator):
         self.family_ = candidates[-1]  # the widest: what features must cope with
         self.features_ = self._new_features(X.shape[1], rng).fit(self._few_copies(X, BLOCK)[0])
         clock.tick("features")
-        few = self.features_.transform(self._few_copies(X, DIRECTION_ROWS)[0])
-        self._mean, self._directions = principal_directions(few, int(self.n_components), rng)
+        some, copies = self._few_copies(X, DIRECTION_ROWS)
+        few = self.features_.transform(some)
+        self._mean, directions = principal_directions(few, int(self.n_components), rng)
+        self._directions = directions @ orbit_whitening(
+            (few - self._mean) @ directions, copies, self.whitening, FLOOR
+        )
         clock.tick("directions")
         self._choose(X, Y, candidates)
         clock.tick("choice")
@@ -123,6 +133,7 @@ class _Invariant(BaseEstimator):
             raise ValueError("lam=0 must be above 0; None chooses it")
         for name in ("n_components", "n_landmarks", "n_average"):
             check_number(getattr(self, name), name, low=1, whole=True)
+        check_number(self.whitening, "whitening", low=0, high=1)
         if np.ndim(self.ranges) != 1 or not len(self.ranges):
             raise ValueError(f"ranges={self.ranges!r} must be a list of numbers, such as (0.5, 1)")
         for factor in self.ranges:
@@ -150,28 +161,23 @@ class _Invariant(BaseEstimator):
         return default_features(self.family_, d, self.n_landmarks, seed)
 
     def _choose(self, X: NDArray, Y: NDArray, candidates: list[Family]) -> None:
-        """Choose ranges and lam by leaving out samples, and look whether copies do any good."""
-        best = np.inf
+        """Choose ranges, gamma and lam by leaving out samples; see whether copies do any good."""
+        best: _LeftOut | None = None
         for family in candidates:
             self.family_ = family
             some, copies = self._few_copies(X, CHOICE_ROWS)
             F = self._compressed(some)
-            n = len(some) // copies
-            gamma = 0.5 / median_square(F[:n])
-            if family is candidates[0]:
-                # the samples alone are the same, whatever the family is
-                targets = Y[self._order[:n]]
-                alone = self._left_out(F[:n], targets, 1, gamma)
-            found = self._left_out(F, targets, copies, gamma) if copies > 1 else alone
-            if found.errors.min() < best:
-                best = float(found.errors.min())
-                chosen, self.gamma_, self.lam_ = family, gamma, float(found.best_lam)
-                self.lams_, self.left_out_errors_ = found.lams, found.errors
-                predicted = found.predicted
-        self.family_ = chosen
-        self._estimate(predicted, targets)
+            targets = Y[self._order[: len(some) // copies]]
+            found = self._left_out(F, targets, copies)
+            if best is None or found.error < best.error:
+                best, chosen = found, family
+        assert best is not None  # there is a candidate
+        self.family_, self.gamma_, self.lam_ = chosen, best.gamma, best.lam
+        self.lams_, self.left_out_errors_ = best.lams, best.errors
+        self._estimate(best.predicted, targets)
         if copies > 1:
-            self._warn_if_worse(*(self._losses(P, targets) for P in (predicted, alone.predicted)))
+            alone = self._left_out(F[: len(targets)], targets, 1).predicted
+            self._warn_if_worse(*(self._losses(P, targets) for P in (best.predicted, alone)))
 
     def _warn_if_worse(self, with_copies: NDArray, without: NDArray) -> None:
         better, worse = (int(s.sum()) for s in (with_copies < without, without < with_copies))
@@ -183,18 +189,22 @@ class _Invariant(BaseEstimator):
                 stacklevel=5,
             )
 
-    def _left_out(self, F: NDArray, Y: NDArray, copies: int, gamma: float) -> _LeftOut:
-        """Predict samples, each without itself and its copies, for every lam."""
+    def _left_out(self, F: NDArray, Y: NDArray, copies: int) -> _LeftOut:
+        """Predict samples, each without itself and its copies, with the best gamma and lam."""
         n = len(Y)
-        K = gaussian(F, F, gamma)
         groups = list(np.arange(copies * n).reshape(copies, n).T)
         lams = LAMS if self.lam is None else (float(self.lam),)
-        found = []
-        for lam in lams:
-            left = ridge(K, np.tile(Y, (copies, 1)), lam).left_out(groups)
-            found.append(np.array([group[0] for group in left]))
-        errors = np.array([float(((P - Y) ** 2).mean()) for P in found])
-        return _LeftOut(np.array(lams), errors, found)
+        best: _LeftOut | None = None
+        for gamma in np.array(GAMMAS) / median_square(F[:n]):
+            K = gaussian(F, F, gamma)
+            found = []
+            for lam in lams:
+                left = ridge(K, np.tile(Y, (copies, 1)), lam).left_out(groups)
+                found.append(np.array([group[0] for group in left]))
+            one = _LeftOut(float(gamma), np.array(lams), found, Y)
+            best = one if best is None or one.error < best.error else best
+        assert best is not None  # there is a gamma
+        return best
 
     def _solve(self, X: NDArray, Y: NDArray, rng: np.random.RandomState, clock: _Clock) -> None:
         rows = len(X) * self.n_copies_
@@ -294,9 +304,10 @@ class InvariantClassifier(ClassifierMixin, _Invariant):
     """Classifier for few samples when you know what should not matter.
 
     Images become maps of oriented gradients and these become :class:`LocalKernelFeatures`, which
-    change little when strokes move a little; random copies of the training samples, drawn from the
-    family, teach the rest; least squares with a Gaussian kernel separates the classes. How far
-    copies go and how much to regularise is chosen by leaving out each sample with all its copies.
+    change little when strokes move a little. Random copies of the training samples, drawn from the
+    family, tell which directions of these features should count less, and are learned from as well,
+    by least squares with a Gaussian kernel. How far copies go, the width of the kernel and how much
+    to regularise are chosen by leaving out each sample with all its copies.
 
     Parameters
     ----------
@@ -308,13 +319,16 @@ class InvariantClassifier(ClassifierMixin, _Invariant):
         What rows are compared by. None: by the domain of the family, local kernel features of
         oriented gradients for images and spectrograms, and the standardised rows otherwise.
     n_copies : int, optional
-        Of each sample, itself among them. None: 60, or fewer so that there are no more than 12,000
+        Of each sample, itself among them. None: 60, or fewer so that there are no more than 6,000
         in all.
     ranges : sequence of float, default=(1.0,)
         The ranges of the family times each of these numbers are tried, and the one is taken that
         predicts left-out samples best. (1.0,): the family as it is.
     lam : float, optional
         Regularisation, against a kernel that is one on the diagonal. None: chosen.
+    whitening : float, default=0.5
+        How much directions of the features in which copies of one sample differ are shrunk: 0 not
+        at all, 1 until copies differ alike in all directions.
     n_average : int, default=1
         A prediction is the average over the sample and so many less one of its copies, drawn from
         half the range of the family.
@@ -421,6 +435,7 @@ class InvariantRegressor(RegressorMixin, _Invariant):
     n_copies : int, optional
     ranges : sequence of float, default=(1.0,)
     lam : float, optional
+    whitening : float, default=0.5
     n_average : int, default=1
     n_components : int, default=1024
     n_landmarks : int, default=256
@@ -505,13 +520,15 @@ class InvariantRegressor(RegressorMixin, _Invariant):
 
 
 class _LeftOut:
-    """What was predicted of samples that were left out, for every lam."""
+    """What was predicted of samples that were left out, for one gamma and every lam."""
 
-    def __init__(self, lams: NDArray, errors: NDArray, predicted: list[NDArray]):
+    def __init__(self, gamma: float, lams: NDArray, predicted: list[NDArray], Y: NDArray):
+        self.gamma = gamma
         self.lams = lams
-        self.errors = errors
-        self.best_lam = lams[errors.argmin()]
-        self.predicted = predicted[int(errors.argmin())]
+        self.errors = np.array([float(((P - Y) ** 2).mean()) for P in predicted])
+        self.error = float(self.errors.min())
+        self.lam = float(lams[self.errors.argmin()])
+        self.predicted = predicted[int(self.errors.argmin())]
 
 
 class _Clock:

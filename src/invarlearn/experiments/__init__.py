@@ -1,6 +1,6 @@
 """The papers' tables and figures, declared: see ``invarlearn reproduce --list``."""
 
-from invarlearn.experiments import paper_002, paper_004
+from invarlearn.experiments import few_labels, paper_002, paper_004
 from invarlearn.experiments.base import Experiment
 from invarlearn.experiments.harness import run_experiment
 from invarlearn.experiments.paper_000 import (
@@ -65,6 +65,7 @@ EXPERIMENTS: dict[str, Experiment] = {
         paper_004.SEQUENCES,
         VIRTUAL_SAMPLES,
         VOICES,
+        *few_labels.EXPERIMENTS,
     )
 }
 

@@ -33,6 +33,9 @@ class Experiment:
         Which of these numbers the table shows.
     unit : str
         Of the metric, for the axis of the figure.
+    cost : str
+        Which of these numbers, if any, the metric is bought with: shown beside it, and drawn
+        against it.
     x, lines : str
         The axis along the figure, and the one that makes its lines.
     seeds : dict from size to int
@@ -59,6 +62,7 @@ class Experiment:
     lines: str
     metric: str = "accuracy"
     unit: str = "%"
+    cost: str = ""
     seeds: Mapping[str, int] = field(default_factory=lambda: {"quick": 2, "full": 5})
     settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     quick: Mapping[str, Sequence[Any]] = field(default_factory=dict)

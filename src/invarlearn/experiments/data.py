@@ -35,3 +35,20 @@ def draw(
     size = len(data.X_test)
     test = np.arange(size) if n_test >= size else rng.choice(size, n_test, replace=False)
     return data.X_train[rows], data.y_train[rows], data.X_test[test], data.y_test[test]
+
+
+def drawn_by_class(
+    name: str, n_per_class: int, n_test: int, seed: int
+) -> tuple[NDArray, NDArray, NDArray, NDArray]:
+    """Draw so many training rows of each class, and test rows; as :func:`draw` otherwise."""
+    data = _loaded(name)
+    rng = np.random.RandomState(seed)
+    rows = np.concatenate(
+        [
+            rng.choice(np.flatnonzero(data.y_train == label), n_per_class, replace=False)
+            for label in np.unique(data.y_train)
+        ]
+    )
+    size = len(data.X_test)
+    test = np.arange(size) if n_test >= size else rng.choice(size, n_test, replace=False)
+    return data.X_train[rows], data.y_train[rows], data.X_test[test], data.y_test[test]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from collections.abc import Callable
 from pathlib import Path
 from statistics import fmean, stdev
 from textwrap import fill
@@ -18,12 +19,12 @@ def summarise(experiment: Experiment, size: str, records: list[dict[str, Any]]) 
     axes = list(experiment.varies)
     rows = []
     for cell in experiment.cells(size):
-        values = [
-            record["result"][experiment.metric]
-            for record in records
-            if all(record["run"][axis] == cell[axis] for axis in axes)
+        chosen = [
+            record for record in records if all(record["run"][axis] == cell[axis] for axis in axes)
         ]
+        values = [record["result"][experiment.metric] for record in chosen]
         mean = fmean(values)
+        costs = [record["result"][experiment.cost] for record in chosen if experiment.cost]
         published = experiment.published.get(tuple(cell[axis] for axis in axes))
         rows.append(
             {
@@ -31,6 +32,7 @@ def summarise(experiment: Experiment, size: str, records: list[dict[str, Any]]) 
                 "draws": len(values),
                 "mean": mean,
                 "sd": stdev(values) if len(values) > 1 else None,
+                **({"cost": fmean(costs)} if costs else {}),
                 "paper": published,
                 "difference": None if published is None else mean - published,
             }
@@ -52,7 +54,11 @@ def write_report(
         writer.writerows(rows)
     text.write_text(markdown(experiment, size, rows), encoding="utf-8")
     draw(experiment, size, rows, figure)
-    return [table, text, figure]
+    paths = [table, text, figure]
+    if experiment.cost:
+        paths.append(folder / f"{size}-cost.png")
+        draw_cost(experiment, size, rows, paths[-1])
+    return paths
 
 
 def formatted(rows: list[Row]) -> list[dict[str, str]]:
@@ -65,9 +71,11 @@ def _formatted(row: Row, compared: bool) -> dict[str, str]:
     # numbers far below one, such as errors of a kernel, need digits of their own
     digits = ".2f" if abs(row["mean"]) >= 0.5 or row["mean"] == 0 else ".2g"
     spread = "" if row["sd"] is None else f" ± {row['sd']:{digits}}"
-    measured = {"draws", "mean", "sd", "paper", "difference"}
+    measured = {"draws", "mean", "sd", "cost", "paper", "difference"}
     shown = {name: str(value) for name, value in row.items() if name not in measured}
     shown |= {"ours": f"{row['mean']:{digits}}{spread}", "draws": str(row["draws"])}
+    if "cost" in row:
+        shown["cost"] = f"{row['cost']:.3g}"
     if compared:
         shown["paper"] = "" if row["paper"] is None else f"{row['paper']:.2f}"
         shown["difference"] = "" if row["paper"] is None else f"{row['difference']:+.2f}"
@@ -81,8 +89,9 @@ def markdown(experiment: Experiment, size: str, rows: list[Row]) -> str:
     lines = [
         f"# {experiment.title}",
         "",
-        f"{experiment.paper}. {experiment.metric} ({experiment.unit}), mean ± sd over draws; "
-        f"`invarlearn reproduce {experiment.id} --{size}`",
+        f"{experiment.paper}. {experiment.metric} ({experiment.unit}), mean ± sd over draws"
+        + (f", and cost, mean {experiment.cost}; " if experiment.cost else "; ")
+        + f"`invarlearn reproduce {experiment.id} --{size}`",
         "",
         "| " + " | ".join(names) + " |",
         "| " + " | ".join("---" for _ in names) + " |",
@@ -94,10 +103,43 @@ def markdown(experiment: Experiment, size: str, rows: list[Row]) -> str:
 
 def draw(experiment: Experiment, size: str, rows: list[Row], path: Path) -> None:
     """Draw ours as lines with error bars, the paper's as open markers; a panel a further axis."""
+    axes = experiment.axes(size)
+
+    def panel(plot: Any, chosen: list[Row]) -> None:
+        _draw_panel(plot, experiment, axes, chosen)
+
+    _draw_panels(experiment, axes, rows, panel, path)
+
+
+def draw_cost(experiment: Experiment, size: str, rows: list[Row], path: Path) -> None:
+    """Draw the metric against what it costs, a line from the least to the most of ``x``."""
+    axes = experiment.axes(size)
+
+    def panel(plot: Any, chosen: list[Row]) -> None:
+        for number, line in enumerate(axes[experiment.lines]):
+            those = [row for row in chosen if row[experiment.lines] == line]
+            costs, means = [row["cost"] for row in those], [row["mean"] for row in those]
+            plot.plot(costs, means, "o-", color=f"C{number}", label=str(line), alpha=0.8)
+            for row, cost, mean in zip(those, costs, means, strict=True):
+                label = str(row[experiment.x])
+                plot.annotate(label, (cost, mean), (3, 3), textcoords="offset points", fontsize=6)
+        plot.set_xscale("log")
+        plot.set_xlabel(experiment.cost.replace("_", " "))
+        plot.grid(alpha=0.3)
+
+    _draw_panels(experiment, axes, rows, panel, path)
+
+
+def _draw_panels(
+    experiment: Experiment,
+    axes: dict[str, list],
+    rows: list[Row],
+    draw_panel: Callable[[Any, list[Row]], None],
+    path: Path,
+) -> None:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    axes = experiment.axes(size)
     others = [name for name in axes if name not in (experiment.x, experiment.lines)]
     panels = list(dict.fromkeys(tuple(row[name] for name in others) for row in rows))
     # high enough for a legend of all lines, and the paper's
@@ -116,7 +158,7 @@ def draw(experiment: Experiment, size: str, rows: list[Row], path: Path) -> None
         empty.set_axis_off()
     for plot, panel in zip(plots, panels, strict=True):
         chosen = [row for row in rows if tuple(row[name] for name in others) == panel]
-        _draw_panel(plot, experiment, axes, chosen)
+        draw_panel(plot, chosen)
         named = [
             value if isinstance(value, str) else f"{name.replace('_', ' ')} {value}"
             for name, value in zip(others, panel, strict=True)

@@ -6,7 +6,6 @@ Both need packages of the extra ``rivals``, which nothing else in the library us
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -14,11 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.model_selection import GridSearchCV, KFold
-from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from invarlearn.transforms import Family
+
+# An SVM on copies has so many of each row, and so many rows in all, at most.
+SVC_COPIES, SVC_ROWS = 60, 6000
 
 # Random elements of the family in each round over the training rows.
 ELEMENTS = 8
@@ -173,32 +174,46 @@ def scattering(X: NDArray, shape: tuple[int, ...], scale: int = 2) -> NDArray[np
     return np.concatenate(found).reshape(len(X), -1)
 
 
-def tuned_svc(X: NDArray, y: NDArray, seed: int) -> Any:
-    """Give an RBF SVC with C and gamma chosen by cross-validation within the rows.
+class TunedSVC(ClassifierMixin, BaseEstimator):
+    """An RBF SVC, C and gamma chosen by cross-validation within the rows, then fitted to copies.
 
-    With too few rows to leave some out, C = 10 and scikit-learn's gamma.
+    With fewer rows than 20, C = 10 and scikit-learn's gamma.
+
+    Parameters
+    ----------
+    family : Family, optional
+        Random copies of the rows are learned from as well. None: no copies.
+    standardize : bool, default=False
+        Whether columns are divided by their standard deviations.
+    random_state : int
     """
-    model = make_pipeline(StandardScaler(with_std=False), SVC(C=10))
-    if len(y) < 20:
-        return model.fit(X, y)
-    scale = 1 / (X.shape[1] * float(X.var()) or 1.0)
-    grid = {"svc__C": [1.0, 10.0, 100.0], "svc__gamma": [scale / 4, scale, 4 * scale]}
-    folds = KFold(5, shuffle=True, random_state=seed)
-    return GridSearchCV(model, grid, cv=folds, error_score=0.0).fit(X, y)
 
+    def __init__(
+        self, family: Family | None = None, standardize: bool = False, random_state: int = 0
+    ):
+        self.family = family
+        self.standardize = standardize
+        self.random_state = random_state
 
-class Timed:
-    """Fit and score, and keep how long each took."""
+    def fit(self, X: NDArray, y: NDArray) -> TunedSVC:
+        """Choose C and gamma, and fit."""
+        self.classes_ = np.unique(y)
+        self.scaler_ = StandardScaler(with_std=self.standardize).fit(X)
+        Z = self.scaler_.transform(X)
+        scale = 1 / (Z.shape[1] * float(Z.var()) or 1.0)
+        chosen = {"C": 10.0, "gamma": scale}
+        if len(y) >= 20:
+            grid = {"C": [1.0, 10.0, 100.0], "gamma": [scale / 4, scale, 4 * scale]}
+            folds = KFold(5, shuffle=True, random_state=self.random_state)
+            chosen = GridSearchCV(SVC(), grid, cv=folds, refit=False).fit(Z, y).best_params_
+        if self.family is not None:
+            copies = int(np.clip(SVC_ROWS // len(y), 2, SVC_COPIES))
+            elements = self.family.sample(copies - 1, self.random_state)
+            Z = np.concatenate([Z, *(self.scaler_.transform(g(X)) for g in elements)])
+            y = np.tile(y, copies)
+        self.svc_ = SVC(**chosen, cache_size=1000).fit(Z, y)
+        return self
 
-    def __init__(self) -> None:
-        self.fit_seconds = 0.0
-        self.predict_seconds = 0.0
-
-    def score(self, model: Any, X: NDArray, y: NDArray, X_test: NDArray, y_test: NDArray) -> float:
-        start = time.perf_counter()
-        model = model.fit(X, y)
-        self.fit_seconds += time.perf_counter() - start
-        start = time.perf_counter()
-        right = float(np.mean(model.predict(X_test) == y_test))
-        self.predict_seconds += time.perf_counter() - start
-        return 100 * right
+    def predict(self, X: NDArray) -> NDArray:
+        """Give the class of each row."""
+        return self.svc_.predict(self.scaler_.transform(X))

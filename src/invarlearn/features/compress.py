@@ -1,4 +1,4 @@
-"""Fewer numbers that keep what differs most between rows."""
+"""Fewer numbers that keep what differs between rows, and not between copies of a row."""
 
 from __future__ import annotations
 
@@ -43,3 +43,34 @@ def principal_directions(
     order = order[values[order] > 1e-10 * max(values[-1], np.finfo(float).tiny)]
     directions = small.T @ (vectors[:, order] / np.sqrt(values[order])).astype(F.dtype)
     return mean, directions
+
+
+def orbit_whitening(F: NDArray, n_copies: int, strength: float, floor: float) -> NDArray:
+    """Give the matrix that shrinks directions in which copies of one sample differ.
+
+    With S the covariance of copies about the mean of their sample, divided by the mean of its
+    eigenvalues, this is ``(S + floor) ** (-strength / 2)``. With strength one, what a family does
+    to a sample counts no more in one direction than in another, and what it cannot do counts most.
+
+    Parameters
+    ----------
+    F : array of shape (n_copies * n, d)
+        All samples, then one copy of all of them after the other.
+    n_copies : int
+    strength : float
+    floor : float
+
+    Returns
+    -------
+    array of shape (d, d)
+        Symmetric; the identity where copies do not differ.
+    """
+    copies = F.reshape(n_copies, -1, F.shape[1])
+    away = (copies - copies.mean(axis=0)).reshape(F.shape)
+    values, vectors = np.linalg.eigh((away.T @ away / len(away)).astype(float))
+    values = np.maximum(values, 0)
+    mean = values.mean()
+    if not mean > 0:
+        return np.eye(F.shape[1], dtype=F.dtype)
+    powers = (values / mean + floor) ** (-strength / 2)
+    return ((vectors * powers) @ vectors.T).astype(F.dtype)

@@ -24,6 +24,9 @@ class Combination(Family):
     @property
     def domain(self) -> str:  # type: ignore[override]
         domains = {part.domain for part in self.parts} - {"rows"}
+        if domains == {"image", "spectrogram"}:
+            # what moves or bends images may do so to spectrograms
+            return "spectrogram"
         return domains.pop() if len(domains) == 1 else "rows"
 
     @property

@@ -13,7 +13,7 @@ from sklearn.svm import SVC
 from invarlearn import InvariantClassifier, InvariantRegressor, VirtualSVC
 from invarlearn.datasets import load_mnist_sample
 from invarlearn.estimators import invariant
-from invarlearn.estimators.invariant import gaussian, median_square
+from invarlearn.estimators.invariant import median_square, similarity
 from invarlearn.features.compress import orbit_whitening, principal_directions
 from invarlearn.kernels import RBF
 from invarlearn.solvers.groups import Ridge
@@ -49,9 +49,9 @@ def test_the_fit_is_least_squares_on_copies_in_the_kernel_of_features(digits, mo
     F = model.features_.transform(np.concatenate(copies)) - model._mean
     F = (F @ model._directions).astype(float)
     Y = np.tile(np.where(y[:, None] == model.classes_, 1.0, -1.0), (8, 1))
-    alpha = Ridge(RBF(model.gamma_)(F), Y, model.lam_).alpha
+    alpha = Ridge(RBF(model.gamma_)(F) + 1, Y, model.lam_).alpha
     T = model.features_.transform(digits.X_test[:50].astype(float)) - model._mean
-    expected = RBF(model.gamma_)((T @ model._directions).astype(float), F) @ alpha
+    expected = (RBF(model.gamma_)((T @ model._directions).astype(float), F) + 1) @ alpha
     found = model.decision_function(digits.X_test[:50])
     np.testing.assert_allclose(found, expected, atol=1e-6)
     np.testing.assert_array_equal(
@@ -171,13 +171,13 @@ def test_numbers_that_single_precision_cannot_hold_get_a_clear_error():
         small().fit(np.full((4, 3), 1e300), [0, 1, 0, 1])
 
 
-def test_the_kernel_is_the_gaussian():
+def test_the_kernel_is_the_gaussian_and_a_constant():
     rng = np.random.RandomState(0)
     X, Y = rng.randn(9, 5), rng.randn(7, 5)
-    np.testing.assert_allclose(gaussian(X, Y, 0.3), RBF(0.3)(X, Y), rtol=1e-12)
-    single = gaussian(X.astype(np.float32), X.astype(np.float32), 0.3)
+    np.testing.assert_allclose(similarity(X, Y, 0.3), RBF(0.3)(X, Y) + 1, rtol=1e-12)
+    single = similarity(X.astype(np.float32), X.astype(np.float32), 0.3)
     assert single.dtype == np.float32
-    np.testing.assert_allclose(single, RBF(0.3)(X), atol=1e-5)
+    np.testing.assert_allclose(single, RBF(0.3)(X) + 1, atol=1e-5)
 
 
 @pytest.mark.parametrize("n", [1, 2, 30])

@@ -8,6 +8,7 @@ from typer.testing import CliRunner
 
 from invarlearn import __version__
 from invarlearn.cli import app
+from invarlearn.cli.reproduce import _named
 
 runner = CliRunner()
 
@@ -40,6 +41,14 @@ def test_reproduce_lists_what_there_is():
     assert result.exit_code == 0
     assert "003-table2" in result.output
     assert "virtual-samples" in result.output
+
+
+def test_the_beginning_of_a_name_stands_for_all_that_go_on_from_it():
+    experiments = {"a-b": 1, "a-c": 2, "ab": 3, "d": 4, "d-e": 5}
+    assert _named("a", experiments) == [1, 2]
+    assert _named("d", experiments) == [4]
+    with pytest.raises(ValueError, match="choose one of a-b"):
+        _named("x", experiments)
 
 
 def test_reproduce_runs_and_compares(tmp_path, monkeypatch):

@@ -6,7 +6,7 @@ import warnings
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.datasets import load_digits, load_iris
+from sklearn.datasets import load_digits, load_iris, load_sample_image
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
@@ -117,8 +117,18 @@ def test_rows_that_are_no_images_get_copies_too():
     t = np.arange(30)
     y = np.arange(60) % 3
     X = np.sin(2 * np.pi * ((y[:, None] + 1) * t / 30 + rng.rand(60, 1))) + 0.3 * rng.randn(60, 30)
-    shifted = small(family=CyclicShift(), n_copies=30).fit(X[:15], y[:15]).score(X[15:], y[15:])
-    assert shifted > small().fit(X[:15], y[:15]).score(X[15:], y[15:]) + 0.1
+    shifted = small(family=CyclicShift(), n_copies=30).fit(X[:15], y[:15])
+    assert "InvariantFeatures" in shifted.summary()
+    plain = small(family=CyclicShift(), n_copies=30, features=StandardScaler()).fit(X[:15], y[:15])
+    alone = small().fit(X[:15], y[:15]).score(X[15:], y[15:])
+    assert shifted.score(X[15:], y[15:]) > alone + 0.1
+    assert plain.score(X[15:], y[15:]) > alone + 0.1
+
+
+def test_long_orbits_are_sampled():
+    X = np.random.RandomState(0).rand(12, 300)
+    model = small(family=CyclicShift(), n_copies=2).fit(X, np.arange(12) % 2)
+    assert model.features_[0].n_elements == 256
 
 
 def test_it_warns_of_a_family_that_hurts():
@@ -328,3 +338,33 @@ def test_after_whitening_copies_differ_alike_in_all_directions():
     # one copy, or copies that are all alike, say nothing
     np.testing.assert_array_equal(orbit_whitening(F, 1, 1.0, 0.3), np.eye(6))
     np.testing.assert_allclose(orbit_whitening(F, 50, 0.0, 0.3), np.eye(6), atol=1e-12)
+
+
+def colour_crops(n, seed):
+    """Give crops of 24 x 24 pixels in colour from two photographs, and which one."""
+    rng = np.random.RandomState(seed)
+    photos = [load_sample_image(name) / 255 for name in ("china.jpg", "flower.jpg")]
+    y = np.arange(n) % 2
+    X = np.empty((n, 24, 24, 3))
+    for i in range(n):
+        photo = photos[y[i]]
+        row, column = (rng.randint(side - 24) for side in photo.shape[:2])
+        X[i] = photo[row : row + 24, column : column + 24]
+    return X.reshape(n, -1), y
+
+
+def test_images_of_other_sizes_do_with_default_arguments(monkeypatch):
+    monkeypatch.setattr(invariant, "MOST_COPIES", 12)
+    X, y = load_digits(return_X_y=True)
+    X = np.kron(X.reshape(-1, 8, 8), np.ones((2, 2))).reshape(len(X), -1)  # 16 x 16
+    ours = InvariantClassifier().fit(X[:50], y[:50]).score(X[50:400], y[50:400])
+    assert ours > SVC(C=10).fit(X[:50], y[:50]).score(X[50:400], y[50:400]) + 0.02
+    X, y = colour_crops(300, 0)
+    ours = InvariantClassifier(shape=(24, 24, 3)).fit(X[:40], y[:40]).score(X[40:], y[40:])
+    assert ours > 0.8
+
+
+def test_equal_rows_are_all_alike():
+    X, y = np.ones((6, 5)), [0, 1, 1, 0, 1, 1]
+    assert set(InvariantClassifier().fit(X, y).predict(X)) == {1}
+    assert InvariantRegressor().fit(X, y).predict(X) == pytest.approx(2 / 3, abs=0.05)

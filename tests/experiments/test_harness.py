@@ -201,6 +201,17 @@ def test_the_table_compares_with_the_paper(tmp_path):
     assert paths[2].read_bytes().startswith(b"\x89PNG")
 
 
+def test_a_cost_is_shown_beside_the_metric_and_drawn(tmp_path):
+    experiment = replace(TOY, cost="accuracy", published={})
+    records = run_experiment(experiment, "quick", tmp_path)
+    rows = summarise(experiment, "quick", records)
+    assert [row["cost"] for row in rows] == [row["mean"] for row in rows]
+    paths = write_report(experiment, "quick", records, tmp_path / "toy")
+    assert "| shade | size | ours | draws | cost |" in paths[1].read_text()
+    assert paths[3].name == "quick-cost.png"
+    assert paths[3].read_bytes().startswith(b"\x89PNG")
+
+
 @pytest.mark.parametrize("experiment", list(EXPERIMENTS.values()), ids=lambda e: e.id)
 def test_declarations_are_consistent(experiment):
     for size in ("quick", "full"):

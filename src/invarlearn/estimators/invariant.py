@@ -28,9 +28,9 @@ from invarlearn.transforms._threads import slices
 # Copies of each sample, and virtual samples in all. Up to so many, each has a weight of its own;
 # time grows with the cube of their number. Beyond, as many landmarks stand for them.
 MOST_COPIES, MOST_ROWS, LANDMARKS = 60, 6000, 6000
-# Ranges, gamma and lam are chosen with so many virtual samples, from these; gamma is divided by
-# the median squared distance of samples.
-CHOICE_ROWS = 2000
+# Ranges and lam are chosen with so many virtual samples, gamma with fewer, from these; gamma is
+# divided by the median squared distance of samples.
+CHOICE_ROWS, GAMMA_ROWS = 2000, 600
 LAMS = (0.003, 0.01, 0.03, 0.1, 0.3, 1.0)
 GAMMAS = (0.25, 0.5, 1.0, 2.0, 4.0)
 # Principal directions are found from so many virtual samples.
@@ -191,20 +191,27 @@ class _Invariant(BaseEstimator):
 
     def _left_out(self, F: NDArray, Y: NDArray, copies: int) -> _LeftOut:
         """Predict samples, each without itself and its copies, with the best gamma and lam."""
+        gammas = np.array(GAMMAS) / median_square(F[: len(Y)])
+        # time grows with the cube of the rows: all pairs are tried on some of them
+        n, few = min(len(Y), GAMMA_ROWS), int(np.clip(GAMMA_ROWS // len(Y), 1, copies))
+        rows = (np.arange(few)[:, None] * len(Y) + np.arange(n)).ravel()
+        tried = [self._left_out_with(gamma, F[rows], Y[:n], few) for gamma in gammas]
+        best = min(tried, key=lambda one: one.error)
+        if len(rows) == len(F):
+            return best
+        return self._left_out_with(best.gamma, F, Y, copies)
+
+    def _left_out_with(self, gamma: float, F: NDArray, Y: NDArray, copies: int) -> _LeftOut:
+        """Predict samples, each without itself and its copies, with one gamma and the best lam."""
         n = len(Y)
         groups = list(np.arange(copies * n).reshape(copies, n).T)
+        K, targets = similarity(F, F, gamma), np.tile(Y, (copies, 1))
         lams = LAMS if self.lam is None else (float(self.lam),)
-        best: _LeftOut | None = None
-        for gamma in np.array(GAMMAS) / median_square(F[:n]):
-            K = similarity(F, F, gamma)
-            found = []
-            for lam in lams:
-                left = ridge(K, np.tile(Y, (copies, 1)), lam).left_out(groups)
-                found.append(np.array([group[0] for group in left]))
-            one = _LeftOut(float(gamma), np.array(lams), found, Y)
-            best = one if best is None or one.error < best.error else best
-        assert best is not None  # there is a gamma
-        return best
+        found = []
+        for lam in lams:
+            left = ridge(K, targets, lam).left_out(groups)
+            found.append(np.array([group[0] for group in left]))
+        return _LeftOut(float(gamma), np.array(lams), found, Y)
 
     def _solve(self, X: NDArray, Y: NDArray, rng: np.random.RandomState, clock: _Clock) -> None:
         rows = len(X) * self.n_copies_
@@ -317,7 +324,8 @@ class InvariantClassifier(ClassifierMixin, _Invariant):
         for images if ``shape`` says so, or if they are squares of 8 x 8 or more.
     features : transformer, optional
         What rows are compared by. None: by the domain of the family, local kernel features of
-        oriented gradients for images and spectrograms, and the standardised rows otherwise.
+        oriented gradients for images and spectrograms, :class:`InvariantFeatures` for sequences,
+        and the rows themselves, standardised, otherwise.
     n_copies : int, optional
         Of each sample, itself among them. None: 60, or fewer so that there are no more than 6,000
         in all.
@@ -477,8 +485,15 @@ class InvariantRegressor(RegressorMixin, _Invariant):
         X : array-like of shape (n_samples, n_features)
         y : array-like of shape (n_samples,) or (n_samples, n_targets)
         """
+        # one sample has no other to be predicted from
         X, y = validate_data(
-            self, X, y, dtype=[np.float64, np.float32], multi_output=True, y_numeric=True
+            self,
+            X,
+            y,
+            dtype=[np.float64, np.float32],
+            multi_output=True,
+            y_numeric=True,
+            ensure_min_samples=2,
         )
         self._flat = y.ndim == 1
         Y = np.asarray(y, dtype=float).reshape(len(X), -1)

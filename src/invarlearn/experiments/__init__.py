@@ -1,6 +1,6 @@
 """The papers' tables and figures, declared: see ``invarlearn reproduce --list``."""
 
-from invarlearn.experiments import few_labels, paper_002, paper_004
+from invarlearn.experiments import breaks, few_labels, paper_002, paper_004, recipe
 from invarlearn.experiments.base import Experiment
 from invarlearn.experiments.harness import run_experiment
 from invarlearn.experiments.paper_000 import (
@@ -66,6 +66,8 @@ EXPERIMENTS: dict[str, Experiment] = {
         VIRTUAL_SAMPLES,
         VOICES,
         *few_labels.EXPERIMENTS,
+        breaks.EXPERIMENT,
+        recipe.EXPERIMENT,
     )
 }
 

@@ -52,3 +52,11 @@ def drawn_by_class(
     size = len(data.X_test)
     test = np.arange(size) if n_test >= size else rng.choice(size, n_test, replace=False)
     return data.X_train[rows], data.y_train[rows], data.X_test[test], data.y_test[test]
+
+
+def held_out(n_labels: int, n_test: int, seed: int) -> tuple[NDArray, NDArray, NDArray, NDArray]:
+    """Draw training images of MNIST to learn from, and others of them to read, for choices."""
+    data = _loaded("MNIST")
+    order = np.random.RandomState(1000 + seed).permutation(len(data.X_train))
+    rows, others = order[:n_labels], order[50000 : 50000 + n_test]
+    return data.X_train[rows], data.y_train[rows], data.X_train[others], data.y_train[others]

@@ -21,8 +21,20 @@ from invarlearn.transforms import Family
 # An SVM on copies has so many of each row, and so many rows in all, at most.
 SVC_COPIES, SVC_ROWS = 60, 6000
 
-# Random elements of the family in each round over the training rows.
-ELEMENTS = 8
+# Augmented rows are made in rounds of at least so many, with so many random elements in each.
+ROUND, ELEMENTS = 512, 32
+
+
+def torch_module() -> Any:
+    """Import torch, with one thread, or say how to get it."""
+    try:
+        import torch
+    except ImportError as error:
+        raise ImportError(
+            "this comparison needs torch and kymatio: pip install 'invarlearn[rivals]'"
+        ) from error
+    torch.set_num_threads(1)
+    return torch
 
 
 class SmallCNN(ClassifierMixin, BaseEstimator):
@@ -68,9 +80,7 @@ class SmallCNN(ClassifierMixin, BaseEstimator):
 
     def fit(self, X: NDArray, y: NDArray) -> SmallCNN:
         """Train for ``n_steps`` updates."""
-        import torch
-
-        torch.set_num_threads(1)
+        torch = torch_module()
         torch.manual_seed(self.random_state)
         self.classes_, index = np.unique(y, return_inverse=True)
         X = X.astype(np.float32)
@@ -95,8 +105,7 @@ class SmallCNN(ClassifierMixin, BaseEstimator):
 
     def predict(self, X: NDArray) -> NDArray:
         """Give the class of each row."""
-        import torch
-
+        torch = torch_module()
         self.network_.eval()
         with torch.no_grad():
             found = [
@@ -106,8 +115,8 @@ class SmallCNN(ClassifierMixin, BaseEstimator):
         return self.classes_[np.concatenate(found)]
 
     def _network(self) -> Any:
-        from torch import channels_last, nn
-
+        torch = torch_module()
+        nn = torch.nn
         height, width, channels = (*self.shape, 1)[:3]
 
         def block(before: int, after: int) -> list[Any]:
@@ -124,23 +133,22 @@ class SmallCNN(ClassifierMixin, BaseEstimator):
             nn.ReLU(),
             nn.Dropout(self.dropout),
             nn.Linear(256, len(self.classes_)),
-        ).to(memory_format=channels_last)
+        ).to(memory_format=torch.channels_last)
 
     def _images(self, X: NDArray) -> Any:
-        import torch
-
         height, width, channels = (*self.shape, 1)[:3]
         images = (X.astype(np.float32) - self._mean) / self._spread
-        tensor = torch.from_numpy(images.reshape(-1, height, width, channels))
+        tensor = torch_module().from_numpy(images.reshape(-1, height, width, channels))
         return tensor.permute(0, 3, 1, 2)
 
     def _batches(self, X: NDArray, index: NDArray) -> Iterator[tuple[NDArray, NDArray]]:
-        """Give batches without end: rounds over all rows, each in another order, and moved."""
+        """Give the batches: all rows in one order after the other, and moved."""
         rng = np.random.RandomState(self.random_state)
         rows, labels = X[:0], index[:0]
         for _ in range(self.n_steps):
             while len(rows) < self.batch:
-                order = rng.permutation(len(X))
+                repeats = -(-ROUND // len(X))
+                order = np.concatenate([rng.permutation(len(X)) for _ in range(repeats)])
                 rows = np.concatenate([rows, self._moved(X[order], rng)])
                 labels = np.concatenate([labels, index[order]])
             yield rows[: self.batch], labels[: self.batch]
@@ -158,12 +166,10 @@ class SmallCNN(ClassifierMixin, BaseEstimator):
 
 def scattering(X: NDArray, shape: tuple[int, ...], scale: int = 2) -> NDArray[np.float32]:
     """Give scattering coefficients of images of one channel, up to the second order."""
-    import torch
-
+    torch = torch_module()
     # the package's front door imports what newer versions of scipy no longer have
     from kymatio.scattering2d.frontend.torch_frontend import ScatteringTorch2D
 
-    torch.set_num_threads(1)
     height, width = (-(-side // 2**scale) * 2**scale for side in shape[:2])
     transform = ScatteringTorch2D(scale, (height, width))
     images = X.reshape(-1, *shape[:2]).astype(np.float32)

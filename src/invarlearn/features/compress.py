@@ -65,11 +65,11 @@ def orbit_whitening(F: NDArray, n_copies: int, strength: float, floor: float) ->
     array of shape (d, d)
         Symmetric; the identity where copies do not differ.
     """
-    copies = F.reshape(n_copies, -1, F.shape[1])
+    copies = F.reshape(n_copies, len(F) // n_copies, F.shape[1])
     away = (copies - copies.mean(axis=0)).reshape(F.shape)
     values, vectors = np.linalg.eigh((away.T @ away / len(away)).astype(float))
     values = np.maximum(values, 0)
-    mean = values.mean()
+    mean = values.sum() / max(1, len(values))
     if not mean > 0:
         return np.eye(F.shape[1], dtype=F.dtype)
     powers = (values / mean + floor) ** (-strength / 2)

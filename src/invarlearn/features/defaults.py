@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from invarlearn.features.invariant import InvariantFeatures
 from invarlearn.features.local import LocalKernelFeatures
 from invarlearn.features.oriented import OrientedGradients
 from invarlearn.transforms import Family, Identity, Rotation, Scaling, Shear, Translation
@@ -17,6 +18,8 @@ from invarlearn.transforms.grid import image_shape
 
 # Squares of this side and larger are taken for images if nothing is said.
 SMALLEST_IMAGE = 8
+# Of families of sequences with more elements than this, so many random ones are used.
+MOST_ELEMENTS = 256
 
 
 def default_family(shape: Shape, n_features: int, name: str) -> Family:
@@ -39,9 +42,20 @@ def default_features(
 ) -> Pipeline:
     """Give the features, not fitted, for rows that a family acts on.
 
-    Images and spectrograms: oriented gradients, and local kernel features of these. Anything else:
-    the rows themselves, standardised.
+    Images and spectrograms: oriented gradients, and local kernel features of these. Sequences:
+    invariant features. Anything else: the rows themselves. The last two are standardised.
     """
+    if family.domain == "sequence":
+        few = family._size(n_features) <= MOST_ELEMENTS
+        invariant = InvariantFeatures(
+            family,
+            n_templates=300,
+            n_bins=12,
+            n_elements=None if few else MOST_ELEMENTS,
+            dtype="float64",
+            random_state=random_state,
+        )
+        return make_pipeline(invariant, StandardScaler())
     if family.domain not in ("image", "spectrogram"):
         return make_pipeline(StandardScaler())
     gradients = OrientedGradients(shape=family.resolve_shape(n_features))

@@ -1,0 +1,79 @@
+"""The rivals are what they are said to be, and every method runs on every kind of row."""
+
+import sys
+
+import numpy as np
+import pytest
+from sklearn.svm import SVC
+
+from invarlearn.datasets import load_mnist_sample
+from invarlearn.estimators import invariant
+from invarlearn.experiments import recipe
+from invarlearn.experiments.few_labels import METHODS, measured, upright
+from invarlearn.experiments.rivals import SmallCNN, TunedSVC, scattering
+from invarlearn.transforms import Rotation, Translation
+
+
+@pytest.fixture(scope="module")
+def digits():
+    return load_mnist_sample()
+
+
+@pytest.fixture(scope="module")
+def task(digits):
+    return upright(
+        digits.X_train[:40], digits.y_train[:40], digits.X_test[:100], digits.y_test[:100]
+    )
+
+
+@pytest.mark.parametrize("method", [m for m in METHODS if "CNN" not in m and "scattering" not in m])
+def test_methods_learn_something(task, method, monkeypatch):
+    monkeypatch.setattr(invariant, "MOST_COPIES", 8)
+    found = measured(METHODS[method], task, 0)
+    assert found["accuracy"] > 40
+    assert found["fit_seconds"] > 0
+    assert found["predict_seconds"] > 0
+
+
+def test_a_tuned_svc_is_one_of_the_grid(digits):
+    X, y = digits.X_train[:60], digits.y_train[:60]
+    model = TunedSVC(random_state=0).fit(X, y)
+    again = SVC(C=model.svc_.C, gamma=model.svc_.gamma).fit(X - X.mean(axis=0), y)
+    expected = again.predict(digits.X_test - X.mean(axis=0))
+    np.testing.assert_array_equal(model.predict(digits.X_test), expected)
+    copies = TunedSVC(Translation(2) * Rotation(15), random_state=0).fit(X, y)
+    assert copies.score(digits.X_test, digits.y_test) > model.score(digits.X_test, digits.y_test)
+
+
+def test_without_torch_one_is_told_how_to_get_it(digits, monkeypatch):
+    monkeypatch.setitem(sys.modules, "torch", None)
+    with pytest.raises(ImportError, match=r"pip install 'invarlearn\[rivals\]'"):
+        SmallCNN().fit(digits.X_train[:20], digits.y_train[:20])
+
+
+def test_a_network_learns_and_augmentation_helps(digits):
+    pytest.importorskip("torch", reason="the extra 'rivals' is not installed")
+    X, y = digits.X_train[:100], digits.y_train[:100]
+    plain = SmallCNN(n_steps=60).fit(X, y)
+    moved = SmallCNN(Translation(2) * Rotation(15), n_steps=60).fit(X, y)
+    scores = [model.score(digits.X_test, digits.y_test) for model in (plain, moved)]
+    assert scores[0] > 0.6
+    assert scores[1] > scores[0]
+    again = SmallCNN(n_steps=60).fit(X, y)
+    np.testing.assert_array_equal(again.predict(digits.X_test), plain.predict(digits.X_test))
+
+
+def test_scattering_changes_little_under_shifts(digits):
+    pytest.importorskip("kymatio", reason="the extra 'rivals' is not installed")
+    X = digits.X_train[:20]
+    moved = Translation(1).orbit(X)[:, 1]
+    away = np.linalg.norm(scattering(X, (28, 28)) - scattering(moved, (28, 28)))
+    assert away < 0.5 * np.linalg.norm(X - moved)
+
+
+@pytest.mark.parametrize("variant", recipe.OTHERS)
+def test_other_recipes_read_digits_too(digits, variant, monkeypatch):
+    parts = (digits.X_train[:40], digits.y_train[:40], digits.X_test[:200], digits.y_test[:200])
+    monkeypatch.setattr(recipe, "held_out", lambda *_: parts)
+    monkeypatch.setattr(invariant, "MOST_COPIES", 8)
+    assert recipe.run_recipe(variant, 40, 200, 0)["accuracy"] > 70

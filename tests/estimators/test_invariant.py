@@ -368,3 +368,28 @@ def test_equal_rows_are_all_alike():
     X, y = np.ones((6, 5)), [0, 1, 1, 0, 1, 1]
     assert set(InvariantClassifier().fit(X, y).predict(X)) == {1}
     assert InvariantRegressor().fit(X, y).predict(X) == pytest.approx(2 / 3, abs=0.05)
+
+
+def test_choices_see_copies_however_many_samples_there_are(digits, monkeypatch):
+    monkeypatch.setattr(invariant, "CHOICE_ROWS", 100)
+    monkeypatch.setattr(invariant, "DIRECTION_ROWS", 100)
+    X, y = digits.X_train[:300], digits.y_train[:300]
+    model = small(n_copies=4, family=Rotation(30), ranges=(0.01, 1)).fit(X, y)
+    assert model._left == (33, 3)
+    assert "each of 33 samples with its copies, 3 of each" in model.summary()
+    scales = np.linalg.norm(model._directions, axis=0)
+    assert scales.max() > 1.2 * scales.min()
+
+
+def test_columns_far_from_zero_keep_their_meaning(monkeypatch):
+    monkeypatch.setattr(invariant, "DOUBLE_ROWS", 10)
+    X = np.random.RandomState(0).randn(200, 3)
+    y = (X[:, 0] * X[:, 1] > 0).astype(int)
+    model = InvariantClassifier().fit(X[:150] + 1e8, y[:150])
+    assert model.score(X[150:] + 1e8, y[150:]) > 0.8
+
+
+def test_copies_that_differ_by_rounding_do_not_differ():
+    rng = np.random.RandomState(0)
+    F = np.tile(rng.randn(20, 4), (5, 1)) + 1e-15 * rng.randn(100, 4)
+    np.testing.assert_array_equal(orbit_whitening(F, 5, 1.0, 0.3), np.eye(4))

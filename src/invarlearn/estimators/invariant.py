@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -25,13 +25,16 @@ from invarlearn.transforms import Family, Identity
 from invarlearn.transforms._checks import Shape, check_generator, check_number
 from invarlearn.transforms._threads import slices
 
-# Copies of each sample, and virtual samples in all. Up to so many, each has a weight of its own;
-# time grows with the cube of their number. Beyond, as many landmarks stand for them.
-MOST_COPIES, MOST_ROWS, LANDMARKS = 60, 6000, 6000
+# Copies of each sample, itself among them, and virtual samples in all. Up to so many, each has a
+# weight of its own; time grows with the cube of their number. Beyond, as many landmarks stand for
+# them.
+FEWEST_COPIES, MOST_COPIES, MOST_ROWS, LANDMARKS = 2, 60, 6000, 6000
+# Where choices are made with a part of the virtual samples, there are so many copies at least.
+CHOICE_COPIES = 3
 # Ranges and lam are chosen with so many virtual samples, gamma with fewer, from these; gamma is
 # divided by the median squared distance of samples.
 CHOICE_ROWS, GAMMA_ROWS = 2000, 600
-LAMS = (0.003, 0.01, 0.03, 0.1, 0.3, 1.0)
+LAMS = (0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
 GAMMAS = (0.25, 0.5, 1.0, 2.0, 4.0)
 # Principal directions are found from so many virtual samples.
 DIRECTION_ROWS = 3000
@@ -107,11 +110,14 @@ class _Invariant(BaseEstimator):
         self.n_copies_ = self._copies_of(family, len(X))
         rows = len(X) * self.n_copies_
         self._precision = np.dtype(np.float64 if rows <= DOUBLE_ROWS else np.float32)
-        X = X.astype(self._precision)
         self.seconds_: dict[str, float] = {}
         clock = _Clock(self.seconds_)
         candidates = self._candidates(family)
         self.family_ = candidates[-1]  # the widest: what features must cope with
+        # pixels need no more precision than the kernel; columns of a table may be far from zero
+        pixels = self.family_.domain in ("image", "spectrogram")
+        self._dtype = self._precision if pixels else np.dtype(float)
+        X = X.astype(self._dtype)
         self.features_ = self._new_features(X.shape[1], rng).fit(self._few_copies(X, BLOCK)[0])
         clock.tick("features")
         some, copies = self._few_copies(X, DIRECTION_ROWS)
@@ -146,7 +152,7 @@ class _Invariant(BaseEstimator):
             return 1
         if self.n_copies is not None:
             return int(check_number(self.n_copies, "n_copies", low=1, whole=True))
-        return int(np.clip(MOST_ROWS // n, 1, MOST_COPIES))
+        return int(np.clip(MOST_ROWS // n, FEWEST_COPIES, MOST_COPIES))
 
     def _candidates(self, family: Family) -> list[Family]:
         """Give the families to choose from, the widest last."""
@@ -174,6 +180,7 @@ class _Invariant(BaseEstimator):
         assert best is not None  # there is a candidate
         self.family_, self.gamma_, self.lam_ = chosen, best.gamma, best.lam
         self.lams_, self.left_out_errors_ = best.lams, best.errors
+        self._left = (len(targets), copies)
         self._estimate(best.predicted, targets)
         if copies > 1:
             alone = self._left_out(F[: len(targets)], targets, 1).predicted
@@ -216,7 +223,8 @@ class _Invariant(BaseEstimator):
     def _solve(self, X: NDArray, Y: NDArray, rng: np.random.RandomState, clock: _Clock) -> None:
         rows = len(X) * self.n_copies_
         if rows <= MOST_ROWS:
-            self._rows = np.concatenate([self._compressed(copy) for copy in self._copied(X)])
+            moves = self._moves(self.n_copies_)
+            self._rows = np.concatenate([self._compressed(move(X)) for move in moves])
             clock.tick("copies")
             K = similarity(self._rows, self._rows, self.gamma_)
             self._alpha = ridge(K, np.tile(Y, (self.n_copies_, 1)), self.lam_).alpha
@@ -224,8 +232,8 @@ class _Invariant(BaseEstimator):
             return
         self._rows = self._landmarks(X, rng)
         blocks = (
-            (similarity(self._compressed(copy[some]), self._rows, self.gamma_), Y[some])
-            for copy in self._copied(X)
+            (similarity(self._compressed(move(X[some])), self._rows, self.gamma_), Y[some])
+            for move in self._moves(self.n_copies_)
             for some in slices(len(X), BLOCK)
         )
         K = similarity(self._rows, self._rows, self.gamma_)
@@ -233,30 +241,29 @@ class _Invariant(BaseEstimator):
         clock.tick("copies and solution")
 
     def _landmarks(self, X: NDArray, rng: np.random.RandomState) -> NDArray:
-        """Give the compressed features of random virtual samples, the samples themselves first."""
-        per_copy = max(1, -(-LANDMARKS // self.n_copies_))
-        chosen = []
-        for copy in self._copied(X):
-            some = np.sort(rng.permutation(len(X))[:per_copy])
-            chosen.append(self._compressed(copy[some]))
+        """Give the compressed features of random virtual samples, as many of each copy."""
+        each = -(-LANDMARKS // self.n_copies_)
+        chosen = [
+            self._compressed(move(X[np.sort(rng.permutation(len(X))[:each])]))
+            for move in self._moves(self.n_copies_)
+        ]
         return np.concatenate(chosen)[:LANDMARKS]
 
     # -- copies and their features -----------------------------------------------------------
 
-    def _copied(self, X: NDArray, n_copies: int | None = None) -> Iterator[NDArray]:
-        """Give the samples, and then one copy of all of them after the other."""
-        yield X
-        count = self.n_copies_ if n_copies is None else n_copies
-        if count > 1:
-            # the same elements, however many of them are wanted
-            for element in self.family_.sample(self.n_copies_ - 1, self._seed)[: count - 1]:
-                yield element(X)
+    def _moves(self, count: int) -> list[Callable[[NDArray], NDArray]]:
+        """Give what makes copies of rows, the rows themselves first."""
+        if count == 1:
+            return [_unmoved]
+        # the same elements, however many of them are wanted
+        return [_unmoved, *self.family_.sample(self.n_copies_ - 1, self._seed)[: count - 1]]
 
     def _few_copies(self, X: NDArray, n_rows: int) -> tuple[NDArray, int]:
         """Give random samples with copies, about so many rows; and how many copies of each."""
-        some = X[self._order[:n_rows]]
-        count = int(np.clip(n_rows // len(some), 1, self.n_copies_))
-        return np.concatenate(list(self._copied(some, count))), count
+        fewest = min(CHOICE_COPIES, self.n_copies_)
+        count = int(np.clip(n_rows // len(X), fewest, self.n_copies_))
+        some = X[self._order[: n_rows // count]]
+        return np.concatenate([move(some) for move in self._moves(count)]), count
 
     def _compressed(self, X: NDArray) -> NDArray:
         out = np.empty((len(X), self._directions.shape[1]), dtype=self._precision)
@@ -273,7 +280,7 @@ class _Invariant(BaseEstimator):
         count = int(self.n_average) if self.n_copies_ > 1 else 1
         out = np.zeros((len(X), self._alpha.shape[1]), dtype=self._precision)
         for some in slices(len(X), BLOCK):
-            block = X[some].astype(self._precision)
+            block = X[some].astype(self._dtype)
             for copy in self._averaged(block, count):
                 F = self._compressed(copy)
                 out[some] += similarity(F, self._rows, self.gamma_) @ self._alpha
@@ -302,7 +309,8 @@ class _Invariant(BaseEstimator):
             f"features: {names}, then {self._directions.shape[1]} principal directions\n"
             f"copies: {self.n_copies_} of each of {n} samples; {weights}\n"
             f"lam: {self.lam_:g}, gamma: {self.gamma_:.3g}\n"
-            f"{self._estimate_in_words()}, by leaving out each sample with its copies\n"
+            f"{self._estimate_in_words()}, by leaving out each of {self._left[0]} samples with "
+            f"its copies, {self._left[1]} of each\n"
             f"seconds: {parts}"
         )
 
@@ -328,7 +336,7 @@ class InvariantClassifier(ClassifierMixin, _Invariant):
         and the rows themselves, standardised, otherwise.
     n_copies : int, optional
         Of each sample, itself among them. None: 60, or fewer so that there are no more than 6,000
-        in all.
+        in all, but no fewer than 2.
     ranges : sequence of float, default=(1.0,)
         The ranges of the family times each of these numbers are tried, and the one is taken that
         predicts left-out samples best. (1.0,): the family as it is.
@@ -532,6 +540,10 @@ class InvariantRegressor(RegressorMixin, _Invariant):
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = True
         return tags
+
+
+def _unmoved(X: NDArray) -> NDArray:
+    return X
 
 
 class _LeftOut:

@@ -123,7 +123,8 @@ def draw_cost(experiment: Experiment, size: str, rows: list[Row], path: Path) ->
             for row, cost, mean in zip(those, costs, means, strict=True):
                 label = str(row[experiment.x])
                 plot.annotate(label, (cost, mean), (3, 3), textcoords="offset points", fontsize=6)
-        plot.set_xscale("log")
+        if min(row["cost"] for row in chosen) > 0:
+            plot.set_xscale("log")
         plot.set_xlabel(experiment.cost.replace("_", " "))
         plot.grid(alpha=0.3)
 

@@ -65,12 +65,15 @@ def orbit_whitening(F: NDArray, n_copies: int, strength: float, floor: float) ->
     array of shape (d, d)
         Symmetric; the identity where copies do not differ.
     """
+    if not F.size:
+        return np.eye(F.shape[1], dtype=F.dtype)
     copies = F.reshape(n_copies, len(F) // n_copies, F.shape[1])
     away = (copies - copies.mean(axis=0)).reshape(F.shape)
     values, vectors = np.linalg.eigh((away.T @ away / len(away)).astype(float))
     values = np.maximum(values, 0)
-    mean = values.sum() / max(1, len(values))
-    if not mean > 0:
+    mean = values.mean()
+    # copies that differ by rounding only do not differ
+    if mean <= 1e-9 * F.var():
         return np.eye(F.shape[1], dtype=F.dtype)
     powers = (values / mean + floor) ** (-strength / 2)
     return ((vectors * powers) @ vectors.T).astype(F.dtype)

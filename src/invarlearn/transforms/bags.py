@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.utils import check_array
 
 from invarlearn.transforms._actions import Action, Functions, Rows
@@ -46,6 +47,12 @@ class FeatureScaling(Family):
         self.high = high
         self.budget = budget
         self.shape = shape
+
+    def scaled(self, factor: float) -> Family:
+        """Give the family with factors that much further from one, or nearer to it."""
+        check_number(factor, "factor", low=np.finfo(float).tiny)
+        low, high = (1 + factor * (end - 1) for end in (self.low, self.high))
+        return clone(self).set_params(low=low, high=high)
 
     def _range(self) -> tuple[float, float, int]:
         low = check_number(self.low, "low", high=1)
@@ -139,6 +146,7 @@ class FeatureDropping(FeatureScaling):
         return 0
 
     flow = Family.flow
+    scaled = Family.scaled
     tangents = Family.tangents
 
     def _drawn(self, k: int, rng: np.random.RandomState, n_features: int) -> Action:

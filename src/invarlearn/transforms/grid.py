@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from math import isqrt
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -190,6 +191,13 @@ class CyclicFamily(AffineFamily):
     default_smoothing = 0.0
     radius: int | None = None
     step: int = 1
+
+    def scaled(self, factor: float) -> Family:
+        """Give the family with shifts that much further, in whole steps; all shifts stay."""
+        out: Any = super().scaled(factor)
+        if self.radius is not None:
+            out.radius = max(1, round(self.radius * factor / self.step)) * self.step
+        return out
 
     def _generators(self, grid: Grid) -> NDArray[np.float64]:
         return RIGHT[None]

@@ -113,18 +113,25 @@ def draw(experiment: Experiment, size: str, rows: list[Row], path: Path) -> None
 
 def draw_cost(experiment: Experiment, size: str, rows: list[Row], path: Path) -> None:
     """Draw the metric against what it costs, a line from the least to the most of ``x``."""
+    from matplotlib.ticker import FormatStrFormatter, LogLocator, NullLocator
+
     axes = experiment.axes(size)
+    numbers = all(isinstance(value, (int, float)) for value in axes[experiment.x])
 
     def panel(plot: Any, chosen: list[Row]) -> None:
         for number, line in enumerate(axes[experiment.lines]):
             those = [row for row in chosen if row[experiment.lines] == line]
             costs, means = [row["cost"] for row in those], [row["mean"] for row in those]
-            plot.plot(costs, means, "o-", color=f"C{number}", label=str(line), alpha=0.8)
+            style = "o-" if numbers else "o"
+            plot.plot(costs, means, style, color=f"C{number}", label=str(line), alpha=0.8)
             for row, cost, mean in zip(those, costs, means, strict=True):
                 label = str(row[experiment.x])
                 plot.annotate(label, (cost, mean), (3, 3), textcoords="offset points", fontsize=6)
         if min(row["cost"] for row in chosen) > 0:
             plot.set_xscale("log")
+            plot.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+            plot.xaxis.set_major_formatter(FormatStrFormatter("%g"))
+            plot.xaxis.set_minor_locator(NullLocator())
         plot.set_xlabel(experiment.cost.replace("_", " "))
         plot.grid(alpha=0.3)
 

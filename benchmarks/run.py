@@ -11,6 +11,7 @@ MODULES = [
     "features",
     "functionals",
     "estimators",
+    "invariant",
     "worst_case",
 ]
 

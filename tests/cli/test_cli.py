@@ -29,7 +29,7 @@ def test_version_and_help():
 def test_the_demo_writes_a_table_and_a_figure(tmp_path, monkeypatch):
     monkeypatch.setattr("invarlearn.cli.demo.N_DRAWS", 2)
     monkeypatch.setattr("invarlearn.cli.demo.N_LABELS", 40)
-    monkeypatch.setattr("invarlearn.estimators.invariant.MOST_COPIES", 5)
+    monkeypatch.setattr("invarlearn.estimators._copies.MOST_COPIES", 5)
     result = runner.invoke(app, ["demo", "--out", str(tmp_path / "demo")])
     assert result.exit_code == 0, result.output
     assert "VirtualSVC" in result.output

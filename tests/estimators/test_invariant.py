@@ -12,8 +12,8 @@ from sklearn.svm import SVC
 
 from invarlearn import InvariantClassifier, InvariantRegressor, VirtualSVC
 from invarlearn.datasets import load_mnist_sample
-from invarlearn.estimators import invariant
-from invarlearn.estimators.invariant import median_square, similarity
+from invarlearn.estimators import _copies
+from invarlearn.estimators._copies import median_square, similarity
 from invarlearn.features.compress import orbit_whitening, principal_directions
 from invarlearn.kernels import RBF
 from invarlearn.solvers.groups import Ridge
@@ -252,7 +252,7 @@ def test_features_can_be_given(digits):
 
 def test_sorted_samples_are_drawn_from_all_classes(digits, monkeypatch):
     """Where choices are made on some of the samples, these are random ones."""
-    monkeypatch.setattr(invariant, "CHOICE_ROWS", 100)
+    monkeypatch.setattr(_copies, "CHOICE_ROWS", 100)
     order = np.argsort(digits.y_train[:400], kind="stable")
     X, y = digits.X_train[:400][order], digits.y_train[:400][order]
     model = small(n_copies=2).fit(X, y)
@@ -263,14 +263,14 @@ def test_many_rows_are_carried_by_landmarks(digits, monkeypatch):
     """With as many landmarks as there are virtual samples, nothing changes."""
     X, y = digits.X_train[:60], digits.y_train[:60]
     exact = small().fit(X, y)
-    monkeypatch.setattr(invariant, "MOST_ROWS", 100)
+    monkeypatch.setattr(_copies, "MOST_ROWS", 100)
     all_rows = small().fit(X, y)
     np.testing.assert_allclose(
         all_rows.decision_function(digits.X_test[:100]),
         exact.decision_function(digits.X_test[:100]),
         atol=1e-3,
     )
-    monkeypatch.setattr(invariant, "LANDMARKS", 200)
+    monkeypatch.setattr(_copies, "LANDMARKS", 200)
     few = small().fit(X, y)
     assert "200 of them stand for all" in few.summary()
     same = few.predict(digits.X_test) == exact.predict(digits.X_test)
@@ -354,7 +354,7 @@ def colour_crops(n, seed):
 
 
 def test_images_of_other_sizes_do_with_default_arguments(monkeypatch):
-    monkeypatch.setattr(invariant, "MOST_COPIES", 12)
+    monkeypatch.setattr(_copies, "MOST_COPIES", 12)
     X, y = load_digits(return_X_y=True)
     X = np.kron(X.reshape(-1, 8, 8), np.ones((2, 2))).reshape(len(X), -1)  # 16 x 16
     ours = InvariantClassifier().fit(X[:50], y[:50]).score(X[50:400], y[50:400])
@@ -371,8 +371,8 @@ def test_equal_rows_are_all_alike():
 
 
 def test_choices_see_copies_however_many_samples_there_are(digits, monkeypatch):
-    monkeypatch.setattr(invariant, "CHOICE_ROWS", 100)
-    monkeypatch.setattr(invariant, "DIRECTION_ROWS", 100)
+    monkeypatch.setattr(_copies, "CHOICE_ROWS", 100)
+    monkeypatch.setattr(_copies, "DIRECTION_ROWS", 100)
     X, y = digits.X_train[:300], digits.y_train[:300]
     model = small(n_copies=4, family=Rotation(30), ranges=(0.01, 1)).fit(X, y)
     assert model._left == (33, 3)
@@ -382,7 +382,7 @@ def test_choices_see_copies_however_many_samples_there_are(digits, monkeypatch):
 
 
 def test_columns_far_from_zero_keep_their_meaning(monkeypatch):
-    monkeypatch.setattr(invariant, "DOUBLE_ROWS", 10)
+    monkeypatch.setattr(_copies, "DOUBLE_ROWS", 10)
     X = np.random.RandomState(0).randn(200, 3)
     y = (X[:, 0] * X[:, 1] > 0).astype(int)
     model = InvariantClassifier().fit(X[:150] + 1e8, y[:150])

@@ -7,8 +7,8 @@ import pytest
 from sklearn.svm import SVC
 
 from invarlearn.datasets import load_mnist_sample
-from invarlearn.estimators import invariant
-from invarlearn.experiments import recipe
+from invarlearn.estimators import _copies
+from invarlearn.experiments import cnn, recipe
 from invarlearn.experiments.few_labels import METHODS, measured, upright
 from invarlearn.experiments.rivals import SmallCNN, TunedSVC, scattering
 from invarlearn.transforms import Rotation, Translation
@@ -28,7 +28,7 @@ def task(digits):
 
 @pytest.mark.parametrize("method", [m for m in METHODS if "CNN" not in m and "scattering" not in m])
 def test_methods_learn_something(task, method, monkeypatch):
-    monkeypatch.setattr(invariant, "MOST_COPIES", 8)
+    monkeypatch.setattr(_copies, "MOST_COPIES", 8)
     found = measured(METHODS[method], task, 0)
     assert found["accuracy"] > 40
     assert found["fit_seconds"] > 0
@@ -63,6 +63,15 @@ def test_a_network_learns_and_augmentation_helps(digits):
     np.testing.assert_array_equal(again.predict(digits.X_test), plain.predict(digits.X_test))
 
 
+@pytest.mark.parametrize("variant", ["3 x 3, twice", "label smoothing", "half the width"])
+def test_other_networks_learn_too(digits, variant, monkeypatch):
+    pytest.importorskip("torch", reason="the extra 'rivals' is not installed")
+    parts = (digits.X_train[:50], digits.y_train[:50], digits.X_test[:200], digits.y_test[:200])
+    monkeypatch.setattr(cnn, "held_out", lambda *_: parts)
+    monkeypatch.setitem(cnn.VARIANTS, variant, {**cnn.VARIANTS[variant], "n_steps": 30})
+    assert cnn.run_cnn(variant, 50, 200, 0)["accuracy"] > 40
+
+
 def test_scattering_changes_little_under_shifts(digits):
     pytest.importorskip("kymatio", reason="the extra 'rivals' is not installed")
     X = digits.X_train[:20]
@@ -75,5 +84,5 @@ def test_scattering_changes_little_under_shifts(digits):
 def test_other_recipes_read_digits_too(digits, variant, monkeypatch):
     parts = (digits.X_train[:40], digits.y_train[:40], digits.X_test[:200], digits.y_test[:200])
     monkeypatch.setattr(recipe, "held_out", lambda *_: parts)
-    monkeypatch.setattr(invariant, "MOST_COPIES", 8)
+    monkeypatch.setattr(_copies, "MOST_COPIES", 8)
     assert recipe.run_recipe(variant, 40, 200, 0)["accuracy"] > 70

@@ -16,7 +16,13 @@ from threadpoolctl import threadpool_info
 sys.path.insert(0, str(Path(__file__).parent))
 from toy import TOY
 
-from invarlearn.experiments import EXPERIMENTS, run_experiment, summarise, write_report
+from invarlearn.experiments import (
+    EXPERIMENTS,
+    report,
+    run_experiment,
+    summarise,
+    write_report,
+)
 from invarlearn.experiments.store import Store
 
 
@@ -199,6 +205,12 @@ def test_the_table_compares_with_the_paper(tmp_path):
     assert "| shade | size | ours | draws | paper | difference |" in text
     assert "`invarlearn reproduce toy --quick`" in text
     assert paths[2].read_bytes().startswith(b"\x89PNG")
+
+
+def test_lines_of_one_colour_differ():
+    styles = {(number % 10, report._style(number, True)) for number in range(30)}
+    assert len(styles) == 30
+    assert report._style(12, False) == "^"
 
 
 def test_a_cost_is_shown_beside_the_metric_and_drawn(tmp_path):

@@ -1,6 +1,6 @@
 """The papers' tables and figures, declared: see ``invarlearn reproduce --list``."""
 
-from invarlearn.experiments import breaks, few_labels, paper_002, paper_004, recipe
+from invarlearn.experiments import breaks, cnn, few_labels, paper_002, paper_004, recipe
 from invarlearn.experiments.base import Experiment
 from invarlearn.experiments.harness import run_experiment
 from invarlearn.experiments.paper_000 import (
@@ -68,6 +68,7 @@ EXPERIMENTS: dict[str, Experiment] = {
         *few_labels.EXPERIMENTS,
         breaks.EXPERIMENT,
         recipe.EXPERIMENT,
+        cnn.EXPERIMENT,
     )
 }
 

@@ -14,7 +14,7 @@ from sklearn.preprocessing import FunctionTransformer
 from sklearn.svm import SVC
 
 from invarlearn import InvariantClassifier, InvariantFeatures
-from invarlearn.estimators.invariant import ridge, similarity
+from invarlearn.estimators._copies import ridge, similarity
 from invarlearn.experiments.base import Experiment
 from invarlearn.experiments.data import held_out
 from invarlearn.features import LocalKernelFeatures, OrientedGradients

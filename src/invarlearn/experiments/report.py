@@ -122,7 +122,7 @@ def draw_cost(experiment: Experiment, size: str, rows: list[Row], path: Path) ->
         for number, line in enumerate(axes[experiment.lines]):
             those = [row for row in chosen if row[experiment.lines] == line]
             costs, means = [row["cost"] for row in those], [row["mean"] for row in those]
-            style = "o-" if numbers else "o"
+            style = _style(number, numbers)
             plot.plot(costs, means, style, color=f"C{number}", label=str(line), alpha=0.8)
             for row, cost, mean in zip(those, costs, means, strict=True):
                 label = str(row[experiment.x])
@@ -184,6 +184,12 @@ def _draw_panels(
     figure.savefig(path, dpi=150)
 
 
+def _style(number: int, joined: bool) -> str:
+    """Give marker and line of the so-manyth line: there are ten colours, and lines may be more."""
+    marker, line = [("o", "-"), ("^", "--"), ("D", ":")][number // 10 % 3]
+    return marker + line if joined else marker
+
+
 def _draw_panel(plot: Any, experiment: Experiment, axes: dict[str, list], rows: list[Row]) -> None:
     positions = axes[experiment.x]
     numbers = all(isinstance(value, (int, float)) for value in positions)
@@ -203,7 +209,7 @@ def _draw_panel(plot: Any, experiment: Experiment, axes: dict[str, list], rows: 
             x,
             [row["mean"] for row in chosen],
             yerr=[row["sd"] or 0 for row in chosen],
-            fmt="o-" if numbers else "o",
+            fmt=_style(number, numbers),
             capsize=3,
             color=colour,
             label=str(line),

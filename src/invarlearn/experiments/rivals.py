@@ -40,8 +40,8 @@ def torch_module() -> Any:
 class SmallCNN(ClassifierMixin, BaseEstimator):
     """A small convolutional network with batch norm and a one-cycle schedule.
 
-    Two convolutions of 5 x 5, each with batch norm and pooling, and a hidden layer with batch norm
-    and dropout; AdamW. One thread.
+    Two stages, each of one convolution of 5 x 5 (or two of 3 x 3) with batch norm and then
+    pooling, and a hidden layer with batch norm and dropout; AdamW. One thread.
 
     Parameters
     ----------
@@ -51,8 +51,10 @@ class SmallCNN(ClassifierMixin, BaseEstimator):
         (height, width) or (height, width, channels) of a row.
     n_steps, batch, width : int
         Updates, rows in each, and channels of the first convolution.
-    rate, decay, dropout : float
-        The largest learning rate, weight decay and the share dropped.
+    rate, decay, dropout, smoothing : float
+        The largest learning rate, weight decay, the share dropped and the label smoothing.
+    deep : bool
+        Whether a stage has two convolutions of 3 x 3 instead of one of 5 x 5.
     random_state : int
     """
 
@@ -66,6 +68,8 @@ class SmallCNN(ClassifierMixin, BaseEstimator):
         rate: float = 4e-3,
         decay: float = 1e-2,
         dropout: float = 0.3,
+        smoothing: float = 0.0,
+        deep: bool = False,
         random_state: int = 0,
     ):
         self.family = family
@@ -76,6 +80,8 @@ class SmallCNN(ClassifierMixin, BaseEstimator):
         self.rate = rate
         self.decay = decay
         self.dropout = dropout
+        self.smoothing = smoothing
+        self.deep = deep
         self.random_state = random_state
 
     def fit(self, X: NDArray, y: NDArray) -> SmallCNN:
@@ -95,7 +101,9 @@ class SmallCNN(ClassifierMixin, BaseEstimator):
         self.network_.train()
         for rows, labels in self._batches(X, index):
             loss = torch.nn.functional.cross_entropy(
-                self.network_(self._images(rows)), torch.from_numpy(labels)
+                self.network_(self._images(rows)),
+                torch.from_numpy(labels),
+                label_smoothing=self.smoothing,
             )
             optimizer.zero_grad()
             loss.backward()
@@ -119,14 +127,21 @@ class SmallCNN(ClassifierMixin, BaseEstimator):
         nn = torch.nn
         height, width, channels = (*self.shape, 1)[:3]
 
-        def block(before: int, after: int) -> list[Any]:
-            convolution = nn.Conv2d(before, after, 5, padding=2, bias=False)
-            return [convolution, nn.BatchNorm2d(after), nn.ReLU(), nn.MaxPool2d(2)]
+        def convolution(before: int, after: int, side: int) -> list[Any]:
+            layer = nn.Conv2d(before, after, side, padding=side // 2, bias=False)
+            return [layer, nn.BatchNorm2d(after), nn.ReLU()]
+
+        def stage(before: int, after: int) -> list[Any]:
+            if self.deep:
+                layers = [*convolution(before, after, 3), *convolution(after, after, 3)]
+            else:
+                layers = convolution(before, after, 5)
+            return [*layers, nn.MaxPool2d(2)]
 
         flat = (height // 4) * (width // 4) * 2 * self.width
         return nn.Sequential(
-            *block(channels, self.width),
-            *block(self.width, 2 * self.width),
+            *stage(channels, self.width),
+            *stage(self.width, 2 * self.width),
             nn.Flatten(),
             nn.Linear(flat, 256, bias=False),
             nn.BatchNorm1d(256),

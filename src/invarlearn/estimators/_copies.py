@@ -1,0 +1,378 @@
+"""Least squares on copies of the samples: what InvariantClassifier and InvariantRegressor share."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from abc import abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.stats import binomtest
+from sklearn.base import BaseEstimator, clone
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from invarlearn.estimators._targets import check_family
+from invarlearn.features.compress import orbit_whitening, principal_directions
+from invarlearn.features.defaults import default_family, default_features
+from invarlearn.solvers.groups import Ridge
+from invarlearn.solvers.landmarks import landmark_weights
+from invarlearn.transforms import Family, Identity
+from invarlearn.transforms._checks import Shape, check_generator, check_number
+from invarlearn.transforms._threads import slices
+
+# Copies of each sample, itself among them, and virtual samples in all. Up to so many, each has a
+# weight of its own; time grows with the cube of their number. Beyond, so many landmarks stand for
+# them.
+FEWEST_COPIES, MOST_COPIES, MOST_ROWS, LANDMARKS = 2, 60, 9000, 6000
+# Where choices are made with a part of the virtual samples, there are so many copies at least.
+CHOICE_COPIES = 3
+# Ranges and lam are chosen with so many virtual samples, gamma with fewer, from these; gamma is
+# divided by the median squared distance of samples.
+CHOICE_ROWS, GAMMA_ROWS = 2000, 600
+LAMS = (0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
+GAMMAS = (0.25, 0.5, 1.0, 2.0, 4.0)
+# Principal directions are found from so many virtual samples.
+DIRECTION_ROWS = 3000
+# Directions in which copies do not differ count no more than by this.
+FLOOR = 0.3
+# Up to so many virtual samples double precision costs little.
+DOUBLE_ROWS = 4000
+# Rows whose features are in memory at a time.
+BLOCK = 2048
+
+
+class LearnsFromCopies(BaseEstimator):
+    """Least squares with a Gaussian kernel of features, on copies of the samples."""
+
+    def __init__(
+        self,
+        family: Family | None = None,
+        features: Any = None,
+        n_copies: int | None = None,
+        ranges: Sequence[float] = (1.0,),
+        lam: float | None = None,
+        whitening: float = 0.5,
+        n_average: int = 1,
+        n_components: int = 1024,
+        n_landmarks: int = 256,
+        shape: Shape = None,
+        random_state: Any = 0,
+    ):
+        self.family = family
+        self.features = features
+        self.n_copies = n_copies
+        self.ranges = ranges
+        self.lam = lam
+        self.whitening = whitening
+        self.n_average = n_average
+        self.n_components = n_components
+        self.n_landmarks = n_landmarks
+        self.shape = shape
+        self.random_state = random_state
+
+    # -- what classifiers and regressors say -------------------------------------------------
+
+    @abstractmethod
+    def _losses(self, predicted: NDArray, Y: NDArray) -> NDArray:
+        """Give what a left-out prediction costs: (n,)."""
+        raise NotImplementedError
+
+    @abstractmethod
+    def _estimate(self, predicted: NDArray, Y: NDArray) -> None:
+        """Keep what left-out predictions say of new samples."""
+        raise NotImplementedError
+
+    @abstractmethod
+    def _estimate_in_words(self) -> str:
+        raise NotImplementedError
+
+    @abstractmethod
+    def _in_words(self, losses: NDArray) -> str:
+        """Say how good left-out predictions with such losses are."""
+        raise NotImplementedError
+
+    # -- learning ----------------------------------------------------------------------------
+
+    def _learn(self, X: NDArray, Y: NDArray) -> None:
+        """Draw copies, choose ranges and lam, and solve, for targets Y of shape (n, targets)."""
+        self._check_parameters(X)
+        rng = check_generator(self.random_state)
+        self._order = rng.permutation(len(X))
+        self._seed = int(rng.randint(2**31 - 1))
+        family = self.family
+        if family is None:
+            family = default_family(self.shape, X.shape[1], type(self).__name__)
+        self.n_copies_ = self._copies_of(family, len(X))
+        rows = len(X) * self.n_copies_
+        self._precision = np.dtype(np.float64 if rows <= DOUBLE_ROWS else np.float32)
+        self.seconds_: dict[str, float] = {}
+        clock = _Clock(self.seconds_)
+        candidates = self._candidates(family)
+        self.family_ = candidates[-1]  # the widest: what features must cope with
+        # pixels need no more precision than the kernel; columns of a table may be far from zero
+        pixels = self.family_.domain in ("image", "spectrogram")
+        self._dtype = self._precision if pixels else np.dtype(float)
+        X = X.astype(self._dtype)
+        self.features_ = self._new_features(X.shape[1], rng).fit(self._few_copies(X, BLOCK)[0])
+        clock.tick("features")
+        some, copies = self._few_copies(X, DIRECTION_ROWS)
+        few = self.features_.transform(some)
+        self._mean, directions = principal_directions(few, int(self.n_components), rng)
+        self._directions = directions @ orbit_whitening(
+            (few - self._mean) @ directions, copies, self.whitening, FLOOR
+        )
+        clock.tick("directions")
+        self._choose(X, Y, candidates)
+        clock.tick("choice")
+        self._solve(X, Y, rng, clock)
+
+    def _check_parameters(self, X: NDArray) -> None:
+        check_family(self.family)
+        if self.features is not None and not hasattr(self.features, "transform"):
+            raise TypeError(f"features={self.features!r} has no transform: pass a transformer")
+        if self.lam is not None and check_number(self.lam, "lam", low=0) == 0:
+            raise ValueError("lam=0 must be above 0; None chooses it")
+        for name in ("n_components", "n_landmarks", "n_average"):
+            check_number(getattr(self, name), name, low=1, whole=True)
+        check_number(self.whitening, "whitening", low=0, high=1)
+        if np.ndim(self.ranges) != 1 or not len(self.ranges):
+            raise ValueError(f"ranges={self.ranges!r} must be a list of numbers, such as (0.5, 1)")
+        for factor in self.ranges:
+            check_number(factor, "ranges", low=np.finfo(float).tiny)
+        if np.abs(X).max() > np.finfo(np.float32).max:
+            raise ValueError("rows are too large for single precision: scale them")
+
+    def _copies_of(self, family: Family, n: int) -> int:
+        if isinstance(family, Identity):
+            return 1
+        if self.n_copies is not None:
+            return int(check_number(self.n_copies, "n_copies", low=1, whole=True))
+        return int(np.clip(MOST_ROWS // n, FEWEST_COPIES, MOST_COPIES))
+
+    def _candidates(self, family: Family) -> list[Family]:
+        """Give the families to choose from, the widest last."""
+        if isinstance(family, Identity):
+            return [family]
+        return [family if f == 1 else family.scaled(f) for f in sorted(self.ranges)]
+
+    def _new_features(self, d: int, rng: np.random.RandomState) -> Any:
+        seed = rng.randint(2**31 - 1)
+        if self.features is not None:
+            return clone(self.features)
+        return default_features(self.family_, d, self.n_landmarks, seed)
+
+    def _choose(self, X: NDArray, Y: NDArray, candidates: list[Family]) -> None:
+        """Choose ranges, gamma and lam by leaving out samples; see whether copies do any good."""
+        best: _LeftOut | None = None
+        for family in candidates:
+            self.family_ = family
+            some, copies = self._few_copies(X, CHOICE_ROWS)
+            F = self._compressed(some)
+            targets = Y[self._order[: len(some) // copies]]
+            found = self._left_out(F, targets, copies)
+            if best is None or found.error < best.error:
+                best, chosen = found, family
+        assert best is not None  # there is a candidate
+        self.family_, self.gamma_, self.lam_ = chosen, best.gamma, best.lam
+        self.lams_, self.left_out_errors_ = best.lams, best.errors
+        self._left = (len(targets), copies)
+        self._estimate(best.predicted, targets)
+        if copies > 1:
+            alone = self._left_out(F[: len(targets)], targets, 1).predicted
+            self._warn_if_worse(*(self._losses(P, targets) for P in (best.predicted, alone)))
+
+    def _warn_if_worse(self, with_copies: NDArray, without: NDArray) -> None:
+        better, worse = (int(s.sum()) for s in (with_copies < without, without < with_copies))
+        if worse > better and binomtest(worse, worse + better).pvalue < 0.05:
+            warnings.warn(
+                f"the family seems to hurt: at samples left out, {self._in_words(with_copies)} "
+                f"with copies and {self._in_words(without)} without; is what {self.family_!r} "
+                "changes really without meaning?",
+                stacklevel=5,
+            )
+
+    def _left_out(self, F: NDArray, Y: NDArray, copies: int) -> _LeftOut:
+        """Predict samples, each without itself and its copies, with the best gamma and lam."""
+        gammas = np.array(GAMMAS) / median_square(F[: len(Y)])
+        # time grows with the cube of the rows: all pairs are tried on some of them
+        n, few = min(len(Y), GAMMA_ROWS), int(np.clip(GAMMA_ROWS // len(Y), 1, copies))
+        rows = (np.arange(few)[:, None] * len(Y) + np.arange(n)).ravel()
+        tried = [self._left_out_with(gamma, F[rows], Y[:n], few) for gamma in gammas]
+        best = min(tried, key=lambda one: one.error)
+        if len(rows) == len(F):
+            return best
+        return self._left_out_with(best.gamma, F, Y, copies)
+
+    def _left_out_with(self, gamma: float, F: NDArray, Y: NDArray, copies: int) -> _LeftOut:
+        """Predict samples, each without itself and its copies, with one gamma and the best lam."""
+        n = len(Y)
+        groups = list(np.arange(copies * n).reshape(copies, n).T)
+        K, targets = similarity(F, F, gamma), np.tile(Y, (copies, 1))
+        lams = LAMS if self.lam is None else (float(self.lam),)
+        found = []
+        for lam in lams:
+            left = ridge(K, targets, lam).left_out(groups)
+            found.append(np.array([group[0] for group in left]))
+        return _LeftOut(float(gamma), np.array(lams), found, Y)
+
+    def _solve(self, X: NDArray, Y: NDArray, rng: np.random.RandomState, clock: _Clock) -> None:
+        rows = len(X) * self.n_copies_
+        if rows <= MOST_ROWS:
+            moves = self._moves(self.n_copies_)
+            self._rows = np.concatenate([self._compressed(move(X)) for move in moves])
+            clock.tick("copies")
+            K = similarity(self._rows, self._rows, self.gamma_)
+            self._alpha = ridge(K, np.tile(Y, (self.n_copies_, 1)), self.lam_).alpha
+            clock.tick("solution")
+            return
+        self._rows = self._landmarks(X, rng)
+        blocks = (
+            (similarity(self._compressed(move(X[some])), self._rows, self.gamma_), Y[some])
+            for move in self._moves(self.n_copies_)
+            for some in slices(len(X), BLOCK)
+        )
+        K = similarity(self._rows, self._rows, self.gamma_)
+        self._alpha = landmark_weights(blocks, K, self.lam_).astype(self._precision)
+        clock.tick("copies and solution")
+
+    def _landmarks(self, X: NDArray, rng: np.random.RandomState) -> NDArray:
+        """Give the compressed features of random virtual samples, as many of each copy."""
+        each = -(-LANDMARKS // self.n_copies_)
+        chosen = [
+            self._compressed(move(X[np.sort(rng.permutation(len(X))[:each])]))
+            for move in self._moves(self.n_copies_)
+        ]
+        return np.concatenate(chosen)[:LANDMARKS]
+
+    # -- copies and their features -----------------------------------------------------------
+
+    def _moves(self, count: int) -> list[Callable[[NDArray], NDArray]]:
+        """Give what makes copies of rows, the rows themselves first."""
+        if count == 1:
+            return [_unmoved]
+        # the same elements, however many of them are wanted
+        return [_unmoved, *self.family_.sample(self.n_copies_ - 1, self._seed)[: count - 1]]
+
+    def _few_copies(self, X: NDArray, n_rows: int) -> tuple[NDArray, int]:
+        """Give random samples with copies, about so many rows; and how many copies of each."""
+        fewest = min(CHOICE_COPIES, self.n_copies_)
+        count = int(np.clip(n_rows // len(X), fewest, self.n_copies_))
+        some = X[self._order[: n_rows // count]]
+        return np.concatenate([move(some) for move in self._moves(count)]), count
+
+    def _compressed(self, X: NDArray) -> NDArray:
+        out = np.empty((len(X), self._directions.shape[1]), dtype=self._precision)
+        for some in slices(len(X), BLOCK):
+            out[some] = (self.features_.transform(X[some]) - self._mean) @ self._directions
+        return out
+
+    # -- prediction --------------------------------------------------------------------------
+
+    def _scores(self, X: ArrayLike) -> NDArray:
+        """Predict the targets of rows, averaged over copies if asked for: (n, targets)."""
+        check_is_fitted(self)
+        X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
+        count = int(self.n_average) if self.n_copies_ > 1 else 1
+        out = np.zeros((len(X), self._alpha.shape[1]), dtype=self._precision)
+        for some in slices(len(X), BLOCK):
+            block = X[some].astype(self._dtype)
+            for copy in self._averaged(block, count):
+                F = self._compressed(copy)
+                out[some] += similarity(F, self._rows, self.gamma_) @ self._alpha
+        return out / count
+
+    def _averaged(self, X: NDArray, count: int) -> Iterator[NDArray]:
+        yield X
+        if count > 1:
+            # other elements than those of the training copies, and half as far
+            yield from (g(X) for g in self.family_.scaled(0.5).sample(count - 1, self._seed + 1))
+
+    def summary(self) -> str:
+        """Say what was done: features, copies, regularisation, what to expect, time."""
+        check_is_fitted(self)
+        steps = getattr(self.features_, "steps", [("", self.features_)])
+        names = ", then ".join(type(step).__name__ for _, step in steps)
+        parts = ", ".join(f"{name} {seconds:.1f}" for name, seconds in self.seconds_.items())
+        n = len(self._order)
+        weights = (
+            f"{len(self._rows):,} of them stand for all"
+            if len(self._rows) < n * self.n_copies_
+            else "each has a weight"
+        )
+        return (
+            f"family: {self.family_!r}\n"
+            f"features: {names}, then {self._directions.shape[1]} principal directions\n"
+            f"copies: {self.n_copies_} of each of {n} samples; {weights}\n"
+            f"lam: {self.lam_:g}, gamma: {self.gamma_:.3g}\n"
+            f"{self._estimate_in_words()}, by leaving out each of {self._left[0]} samples with "
+            f"its copies, {self._left[1]} of each\n"
+            f"seconds: {parts}"
+        )
+
+
+def _unmoved(X: NDArray) -> NDArray:
+    return X
+
+
+class _LeftOut:
+    """What was predicted of samples that were left out, for one gamma and every lam."""
+
+    def __init__(self, gamma: float, lams: NDArray, predicted: list[NDArray], Y: NDArray):
+        self.gamma = gamma
+        self.lams = lams
+        self.errors = np.array([float(((P - Y) ** 2).mean()) for P in predicted])
+        self.error = float(self.errors.min())
+        self.lam = float(lams[self.errors.argmin()])
+        self.predicted = predicted[int(self.errors.argmin())]
+
+
+class _Clock:
+    """Keep what takes how long."""
+
+    def __init__(self, seconds: dict[str, float]):
+        self.seconds = seconds
+        self.last = time.perf_counter()
+
+    def tick(self, name: str) -> None:
+        now = time.perf_counter()
+        self.seconds[name] = now - self.last
+        self.last = now
+
+
+def ridge(K: NDArray, Y: NDArray, lam: float) -> Ridge:
+    """Solve in the precision of K, or in double if that does not do."""
+    try:
+        return Ridge(K, Y, lam)
+    except ValueError:
+        return Ridge(K.astype(float), Y, lam)
+
+
+def similarity(X: NDArray, Y: NDArray, gamma: float) -> NDArray:
+    """Give ``exp(-gamma |x - y|^2) + 1`` for all pairs.
+
+    The one lets functions have a constant at next to no cost, so that far from all samples any
+    class may win. In the precision of the rows, and with no more memory than the result: where rows
+    are many, faster than :class:`invarlearn.kernels.RBF`, which works in double precision.
+    """
+    values = X @ Y.T
+    values *= 2
+    values -= (X**2).sum(axis=1)[:, None]
+    values -= (Y**2).sum(axis=1)
+    np.minimum(values, 0, out=values)
+    values *= values.dtype.type(gamma)
+    np.exp(values, out=values)
+    values += 1
+    return values
+
+
+def median_square(F: NDArray, most: int = 1000) -> float:
+    """Give the median squared distance of rows; one if they are all alike."""
+    F = F[:most].astype(float)
+    squares = (F**2).sum(axis=1)
+    away = np.maximum(squares[:, None] + squares - 2 * F @ F.T, 0)[np.triu_indices(len(F), 1)]
+    middle = float(np.median(away)) if len(away) else 0.0
+    middle = middle or float(away.mean()) if len(away) else 0.0
+    return middle if middle > 0 else 1.0

@@ -15,10 +15,19 @@ errors = Console(stderr=True)
 
 
 def show_table(rows: Sequence[dict[str, Any]], title: str, numbers: Sequence[str] = ()) -> None:
-    """Print rows as a table; columns named in ``numbers`` are set to the right."""
+    """Print rows as a table; columns named in ``numbers`` are set to the right.
+
+    Single words in the first column name the rows, and are never cut.
+    """
     table = Table(title=title, title_justify="left", title_style="bold")
+    first = next(iter(rows[0]))
+    words = not any(" " in str(row[first]) for row in rows)
     for name in rows[0]:
-        table.add_column(name.replace("_", " "), justify="right" if name in numbers else "left")
+        table.add_column(
+            name.replace("_", " "),
+            justify="right" if name in numbers else "left",
+            no_wrap=words and name == first,
+        )
     for row in rows:
         table.add_row(*(str(value) for value in row.values()))
     console.print(table)

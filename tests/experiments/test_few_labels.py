@@ -4,10 +4,12 @@ import sys
 
 import numpy as np
 import pytest
+from scipy.optimize import approx_fprime
 from sklearn.svm import SVC
 
 from invarlearn.datasets import load_mnist_sample
 from invarlearn.estimators import _copies
+from invarlearn.estimators._copies import similarity
 from invarlearn.experiments import cnn, recipe
 from invarlearn.experiments.few_labels import METHODS, measured, upright
 from invarlearn.experiments.rivals import SmallCNN, TunedSVC, scattering
@@ -86,3 +88,19 @@ def test_other_recipes_read_digits_too(digits, variant, monkeypatch):
     monkeypatch.setattr(recipe, "held_out", lambda *_: parts)
     monkeypatch.setattr(_copies, "MOST_COPIES", 8)
     assert recipe.run_recipe(variant, 40, 200, 0)["accuracy"] > 70
+
+
+def test_changes_are_penalised_as_is_said():
+    rng = np.random.RandomState(0)
+    n, copies, nu, lam = 4, 3, 2.0, 0.1
+    F = rng.randn(n * copies, 5)
+    K, Y = similarity(F, F, 0.1), rng.randn(n, 2)
+
+    def objective(flat):
+        alpha = flat.reshape(-1, 2)
+        f = (K @ alpha).reshape(copies, n, 2)
+        changes = ((f[1:] - f[0]) ** 2).sum() / (copies - 1)
+        return ((f[0] - Y) ** 2).sum() + nu * changes + lam * (alpha * (K @ alpha)).sum()
+
+    alpha = recipe.changes_weights(K, Y, nu, lam).ravel()
+    assert approx_fprime(alpha, objective, 1e-6) == pytest.approx(0, abs=1e-4)

@@ -67,7 +67,7 @@ EXPERIMENTS: dict[str, Experiment] = {
         VOICES,
         *few_labels.EXPERIMENTS,
         breaks.EXPERIMENT,
-        recipe.EXPERIMENT,
+        *recipe.EXPERIMENTS,
         cnn.EXPERIMENT,
     )
 }

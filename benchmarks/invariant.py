@@ -3,20 +3,19 @@
 import importlib.util
 import sys
 
-from threadpoolctl import threadpool_limits
-
 from _measure import Ratio, ratio
 from invarlearn import InvariantClassifier
 from invarlearn.datasets import load_mnist_sample
 from invarlearn.experiments.rivals import SmallCNN, TunedSVC
 from invarlearn.features.defaults import default_family
+from invarlearn.transforms._threads import one_thread
 
 FAMILY = default_family(None, 784, "benchmarks").with_shape((28, 28))
 
 
-def one_thread(function):
+def alone(function):
     def limited():
-        with threadpool_limits(1):
+        with one_thread():
             function()
 
     return limited
@@ -38,8 +37,8 @@ def benchmarks():
         f"InvariantClassifier, predict {len(rows):,} images",
         "SVC on as many copies",
         ratio(
-            one_thread(lambda: model.predict(rows)),
-            one_thread(lambda: svc.predict(rows)),
+            alone(lambda: model.predict(rows)),
+            alone(lambda: svc.predict(rows)),
             repeats=3,
         ),
     )
@@ -49,8 +48,8 @@ def fit_against_network(X, y):
     # updates take all the same time: a tenth of them is enough
     few = SmallCNN(FAMILY, n_steps=150)
     times = ratio(
-        one_thread(lambda: InvariantClassifier().fit(X, y)),
-        one_thread(lambda: few.fit(X, y)),
+        alone(lambda: InvariantClassifier().fit(X, y)),
+        alone(lambda: few.fit(X, y)),
         repeats=2,
     )
     return Ratio(

@@ -13,7 +13,7 @@ from sklearn.svm import SVC
 from invarlearn import InvariantClassifier, InvariantRegressor, VirtualSVC
 from invarlearn.datasets import load_mnist_sample
 from invarlearn.estimators import _copies
-from invarlearn.estimators._copies import median_square, similarity
+from invarlearn.estimators._copies import Moved, median_square, similarity
 from invarlearn.features.compress import orbit_whitening, principal_directions
 from invarlearn.kernels import RBF
 from invarlearn.solvers.groups import Ridge
@@ -45,7 +45,7 @@ def test_few_digits_are_read_better_than_by_svms(digits):
 def test_the_fit_is_least_squares_on_copies_in_the_kernel_of_features(digits, model):
     """By the parts that it names, put together again."""
     X, y = digits.X_train[:60].astype(float), digits.y_train[:60]
-    copies = [X, *(g(X) for g in model.family_.sample(7, model._seed))]
+    copies = [X, *(Moved(model.family_, 64, model._seed + i)(X) for i in range(7))]
     F = model.features_.transform(np.concatenate(copies)) - model._mean
     F = (F @ model._directions).astype(float)
     Y = np.tile(np.where(y[:, None] == model.classes_, 1.0, -1.0), (8, 1))
@@ -235,7 +235,7 @@ def test_probabilities_are_those_of_left_out_samples(digits):
 def test_predictions_average_over_copies(digits, model):
     rows = digits.X_test[:30].astype(float)
     averaged = clone(model).set_params(n_average=3).fit(digits.X_train[:60], digits.y_train[:60])
-    copies = [rows, *(g(rows) for g in model.family_.scaled(0.5).sample(2, model._seed + 1))]
+    copies = [rows, *(g(rows) for g in model.family_.scaled(0.5).sample(2, model._seed))]
     expected = np.mean([model.decision_function(copy) for copy in copies], axis=0)
     np.testing.assert_allclose(averaged.decision_function(rows), expected, atol=1e-8)
 
@@ -393,3 +393,42 @@ def test_copies_that_differ_by_rounding_do_not_differ():
     rng = np.random.RandomState(0)
     F = np.tile(rng.randn(20, 4), (5, 1)) + 1e-15 * rng.randn(100, 4)
     np.testing.assert_array_equal(orbit_whitening(F, 5, 1.0, 0.3), np.eye(4))
+
+
+def test_a_shape_is_the_familys_if_that_has_none():
+    X, y = colour_crops(20, 0)
+    model = small(family=Rotation(20), shape=(24, 24, 3), n_copies=2).fit(X, y)
+    assert model.family_.shape == (24, 24, 3)
+    with pytest.raises(ValueError, match="is not the family's"):
+        small(family=Rotation(20, shape=(24, 72)), shape=(24, 24, 3)).fit(X, y)
+
+
+def test_every_row_is_moved_by_one_element_and_all_elements_move_rows():
+    X = np.random.RandomState(0).rand(50, 64)
+    family = Rotation(30, shape=(8, 8))
+    moved, elements = Moved(family, 6, 3)(X), family.sample(6, 3)
+    ways = np.array([np.abs(g(X) - moved).max(axis=1) < 1e-12 for g in elements])
+    np.testing.assert_array_equal(ways.sum(axis=0), 1)
+    assert set(ways.sum(axis=1)) == {8, 9}
+    # not by their places: rows that take turns in their class are not moved by class
+    assert len({tuple(np.flatnonzero(way) % 2) for way in ways}) > 2
+    few = Moved(family, 6, 3)(X[:2])
+    assert few.shape == (2, 64)
+    assert not np.allclose(few, X[:2])
+
+
+def test_single_precision_does(digits, monkeypatch):
+    X, y = digits.X_train[:60], digits.y_train[:60]
+    double = small().fit(X, y)
+    monkeypatch.setattr(_copies, "DOUBLE_ROWS", 10)
+    single = small().fit(X, y)
+    assert single._alpha.dtype == np.float32
+    assert double._alpha.dtype == np.float64
+    away = single.decision_function(digits.X_test) - double.decision_function(digits.X_test)
+    assert np.abs(away).max() < 0.02
+    monkeypatch.setattr(_copies, "MOST_ROWS", 100)
+    monkeypatch.setattr(_copies, "LANDMARKS", 480)
+    landmarks = small().fit(X, y)
+    assert landmarks._alpha.dtype == np.float32
+    away = landmarks.decision_function(digits.X_test) - double.decision_function(digits.X_test)
+    assert np.abs(away).max() < 0.05

@@ -10,7 +10,7 @@ from sklearn.svm import SVC
 from invarlearn.datasets import load_mnist_sample
 from invarlearn.estimators import _copies
 from invarlearn.estimators._copies import similarity
-from invarlearn.experiments import cnn, recipe
+from invarlearn.experiments import cnn, few_labels, recipe
 from invarlearn.experiments.few_labels import METHODS, measured, upright
 from invarlearn.experiments.rivals import SmallCNN, TunedSVC, scattering
 from invarlearn.transforms import Rotation, Translation
@@ -65,7 +65,7 @@ def test_a_network_learns_and_augmentation_helps(digits):
     np.testing.assert_array_equal(again.predict(digits.X_test), plain.predict(digits.X_test))
 
 
-@pytest.mark.parametrize("variant", ["3 x 3, twice", "label smoothing", "half the width"])
+@pytest.mark.parametrize("variant", ["3 x 3, twice", "labels smoothed", "half the width"])
 def test_other_networks_learn_too(digits, variant, monkeypatch):
     pytest.importorskip("torch", reason="the extra 'rivals' is not installed")
     parts = (digits.X_train[:50], digits.y_train[:50], digits.X_test[:200], digits.y_test[:200])
@@ -80,6 +80,15 @@ def test_scattering_changes_little_under_shifts(digits):
     moved = Translation(1).orbit(X)[:, 1]
     away = np.linalg.norm(scattering(X, (28, 28)) - scattering(moved, (28, 28)))
     assert away < 0.5 * np.linalg.norm(X - moved)
+
+
+@pytest.mark.parametrize("data", ["MNIST", "Translated MNIST", "Rotated MNIST", "letters"])
+def test_rows_of_a_task_have_its_shape(real_data, data):
+    task = few_labels.images(data, 5, 20, 0)
+    assert task.X.shape[1] == task.X_test.shape[1] == np.prod(task.shape)
+    for family in (task.family, task.listed):
+        assert family.sample(1, 0)[0](task.X).shape == task.X.shape
+    assert len(task.X_test) == len(task.y_test) == 20
 
 
 @pytest.mark.parametrize("variant", recipe.OTHERS)

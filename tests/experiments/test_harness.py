@@ -6,6 +6,7 @@ import random
 import signal
 import subprocess
 import sys
+import threading
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -24,6 +25,7 @@ from invarlearn.experiments import (
     write_report,
 )
 from invarlearn.experiments.store import Store
+from invarlearn.transforms._threads import in_threads
 
 
 def results(folder):
@@ -157,10 +159,12 @@ def test_a_killed_run_leaves_no_one_computing(tmp_path):
 
 def count_threads(shade, size, pause, seed):
     info = threadpool_info()
-    return {"accuracy": float(max((pool["num_threads"] for pool in info), default=1))}
+    threads = set()
+    in_threads(lambda _: threads.add(threading.get_ident()) or time.sleep(0.01), range(8))
+    return {"accuracy": float(max([pool["num_threads"] for pool in info] + [len(threads)]))}
 
 
-def test_a_cell_uses_one_thread_of_linear_algebra(tmp_path):
+def test_a_cell_uses_one_thread(tmp_path):
     records = run_experiment(replace(TOY, run=count_threads), "quick", tmp_path)
     assert {record["result"]["accuracy"] for record in records} == {1.0}
 

@@ -27,11 +27,14 @@ from invarlearn.transforms._threads import slices
 # weight of its own; time grows with the cube of their number. Beyond, so many landmarks stand for
 # them.
 FEWEST_COPIES, MOST_COPIES, MOST_ROWS, LANDMARKS = 2, 60, 9000, 6000
+# Copies are made with so many random elements in all, but no more than so many for one copy of the
+# samples: where samples are many and copies few, different samples are moved differently.
+ELEMENTS, MOST_ELEMENTS = 512, 64
 # Where choices are made with a part of the virtual samples, there are so many copies at least.
 CHOICE_COPIES = 3
 # Ranges and lam are chosen with so many virtual samples, gamma with fewer, from these; gamma is
 # divided by the median squared distance of samples.
-CHOICE_ROWS, GAMMA_ROWS = 2000, 600
+CHOICE_ROWS, GAMMA_ROWS = 2000, 900
 LAMS = (0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
 GAMMAS = (0.25, 0.5, 1.0, 2.0, 4.0)
 # Principal directions are found from so many virtual samples.
@@ -102,9 +105,7 @@ class LearnsFromCopies(BaseEstimator):
         rng = check_generator(self.random_state)
         self._order = rng.permutation(len(X))
         self._seed = int(rng.randint(2**31 - 1))
-        family = self.family
-        if family is None:
-            family = default_family(self.shape, X.shape[1], type(self).__name__)
+        family = self._family_of(X.shape[1])
         self.n_copies_ = self._copies_of(family, len(X))
         rows = len(X) * self.n_copies_
         self._precision = np.dtype(np.float64 if rows <= DOUBLE_ROWS else np.float32)
@@ -144,6 +145,20 @@ class LearnsFromCopies(BaseEstimator):
             check_number(factor, "ranges", low=np.finfo(float).tiny)
         if np.abs(X).max() > np.finfo(np.float32).max:
             raise ValueError("rows are too large for single precision: scale them")
+
+    def _family_of(self, n_features: int) -> Family:
+        family = self.family
+        if family is None:
+            return default_family(self.shape, n_features, type(self).__name__)
+        if self.shape is None:
+            return family
+        if family.shape is None:
+            return family.with_shape(self.shape)
+        if tuple(np.atleast_1d(family.shape)) != tuple(np.atleast_1d(self.shape)):
+            raise ValueError(
+                f"shape={self.shape!r} is not the family's, {family.shape!r}: pass one of them"
+            )
+        return family
 
     def _copies_of(self, family: Family, n: int) -> int:
         if isinstance(family, Identity):
@@ -198,7 +213,9 @@ class LearnsFromCopies(BaseEstimator):
         """Predict samples, each without itself and its copies, with the best gamma and lam."""
         gammas = np.array(GAMMAS) / median_square(F[: len(Y)])
         # time grows with the cube of the rows: all pairs are tried on some of them
-        n, few = min(len(Y), GAMMA_ROWS), int(np.clip(GAMMA_ROWS // len(Y), 1, copies))
+        fewest = min(CHOICE_COPIES, copies)
+        few = int(np.clip(GAMMA_ROWS // len(Y), fewest, copies))
+        n = min(len(Y), GAMMA_ROWS // few)
         rows = (np.arange(few)[:, None] * len(Y) + np.arange(n)).ravel()
         tried = [self._left_out_with(gamma, F[rows], Y[:n], few) for gamma in gammas]
         best = min(tried, key=lambda one: one.error)
@@ -253,8 +270,9 @@ class LearnsFromCopies(BaseEstimator):
         """Give what makes copies of rows, the rows themselves first."""
         if count == 1:
             return [_unmoved]
-        # the same elements, however many of them are wanted
-        return [_unmoved, *self.family_.sample(self.n_copies_ - 1, self._seed)[: count - 1]]
+        # the same elements, however many copies are wanted
+        each = int(np.clip(ELEMENTS // (self.n_copies_ - 1), 1, MOST_ELEMENTS))
+        return [_unmoved, *(Moved(self.family_, each, self._seed + i) for i in range(count - 1))]
 
     def _few_copies(self, X: NDArray, n_rows: int) -> tuple[NDArray, int]:
         """Give random samples with copies, about so many rows; and how many copies of each."""
@@ -287,8 +305,8 @@ class LearnsFromCopies(BaseEstimator):
     def _averaged(self, X: NDArray, count: int) -> Iterator[NDArray]:
         yield X
         if count > 1:
-            # other elements than those of the training copies, and half as far
-            yield from (g(X) for g in self.family_.scaled(0.5).sample(count - 1, self._seed + 1))
+            # half as far
+            yield from (g(X) for g in self.family_.scaled(0.5).sample(count - 1, self._seed))
 
     def summary(self) -> str:
         """Say what was done: features, copies, regularisation, what to expect, time."""
@@ -315,6 +333,25 @@ class LearnsFromCopies(BaseEstimator):
 
 def _unmoved(X: NDArray) -> NDArray:
     return X
+
+
+class Moved:
+    """Rows, moved at random by several elements: each element moves as many of them.
+
+    Which row is moved by which element has nothing to do with its place, and so with its class.
+    """
+
+    def __init__(self, family: Family, n_elements: int, seed: int):
+        self.elements = family.sample(n_elements, seed)
+        self.seed = seed
+
+    def __call__(self, X: NDArray) -> NDArray:
+        order = np.random.RandomState(self.seed).permutation(len(X))
+        out = np.empty_like(X)
+        for i in range(min(len(self.elements), len(X))):
+            rows = np.sort(order[i :: len(self.elements)])
+            out[rows] = self.elements[i](X[rows])
+        return out
 
 
 class _LeftOut:

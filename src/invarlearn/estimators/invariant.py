@@ -54,7 +54,8 @@ class InvariantClassifier(ClassifierMixin, LearnsFromCopies):
     n_landmarks : int, default=256
         Of :class:`LocalKernelFeatures`.
     shape : tuple, optional
-        Shape of a row, (height, width) or (height, width, channels), if ``family`` is None.
+        Shape of a row, (height, width) or (height, width, channels), if the family does not say
+        it. None: rows are taken for grey squares.
     random_state : int, RandomState or None, default=0
         Of copies and landmarks.
 

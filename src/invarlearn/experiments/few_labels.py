@@ -78,12 +78,13 @@ def images(data: str, n_labels: int, n_test: int, seed: int) -> Task:
         # a turned 6 is a 9
         keep, keep_test = (~np.isin(z, [6, 9]) for z in (y, y_test))
         X, y, X_test, y_test = X[keep], y[keep], X_test[keep_test], y_test[keep_test]
-        make, shape = rotated, (28, 28)
+        make = partial(rotated, canvas=40)
         family: Family = Rotation(180, n_steps=36) * Translation(1)
         listed: Family = Rotation(180, n_steps=36)
     else:
-        make, shape = partial(translated, canvas=40), (40, 40)
+        make = partial(translated, canvas=40)
         family, listed = Translation(6), Translation(6, step=2)
+    shape = (40, 40)
     X, y = make(X[:n_labels], random_state=2 * seed), y[:n_labels]
     X_test, y_test = make(X_test[:n_test], random_state=2 * seed + 1), y_test[:n_test]
     X, X_test = (Z.astype(np.float32) for Z in (X, X_test))

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from joblib import Parallel, delayed
-from threadpoolctl import threadpool_limits
 
 from invarlearn.experiments.base import Experiment
 from invarlearn.experiments.store import Store
+from invarlearn.transforms._threads import one_thread
 
 # Called after each run with (done, total, seconds left or None).
 Progress = Callable[[int, int, float | None], None]
@@ -36,8 +36,8 @@ def run_experiment(
     out : path
         Results are appended to ``out / id / results.jsonl``.
     n_jobs : int
-        Processes. Within a run, linear algebra uses one thread, so that results do not depend on
-        this number.
+        Processes. Each works in one thread, so that neither results nor times depend on this
+        number.
     progress : callable, optional
 
     Returns
@@ -66,7 +66,7 @@ def _timed(
     _end_with(parent)
     start = time.perf_counter()
     try:
-        with threadpool_limits(1):
+        with one_thread():
             result = function(**run)
     except Exception as error:
         error.add_note(f"while running {run}")

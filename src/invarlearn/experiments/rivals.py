@@ -68,7 +68,7 @@ class SmallCNN(ClassifierMixin, BaseEstimator):
         rate: float = 4e-3,
         decay: float = 1e-2,
         dropout: float = 0.3,
-        smoothing: float = 0.0,
+        smoothing: float = 0.1,
         deep: bool = False,
         random_state: int = 0,
     ):

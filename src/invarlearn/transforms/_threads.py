@@ -15,15 +15,15 @@ def in_threads(function: Callable[[Any], None], items: Sequence[Any]) -> None:
     """Call a function, which must release the interpreter for most of its time, on every item.
 
     There are as many threads as numba may use (``NUMBA_NUM_THREADS``; joblib sets it in its worker
-    processes), each with one thread of BLAS. Cut the work into items without regard to their
-    number, so that results do not depend on it. Within a function that is called so, items are
-    done one by one.
+    processes), or one within :func:`one_thread`, each with one thread of BLAS. Cut the work into
+    items without regard to their number, so that results do not depend on it. Within a function
+    that is called so, items are done one by one.
     """
     from numba import config
 
     threads: int = config.NUMBA_NUM_THREADS  # type: ignore[attr-defined]
     with one_thread_of_blas():
-        if min(threads, len(items)) < 2 or hasattr(_here, "works"):
+        if min(threads, len(items)) < 2 or hasattr(_here, "works") or _alone.locked():
             for item in items:
                 function(item)
             return
@@ -52,7 +52,22 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_pool.cache_clear)
 
 
-_limiting = Lock()
+_alone, _limiting = Lock(), Lock()
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Let this process work in one thread: for fair measurements, and beside other processes."""
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(1):
+        if not _alone.acquire(blocking=False):
+            yield
+            return
+        try:
+            yield
+        finally:
+            _alone.release()
 
 
 @contextmanager

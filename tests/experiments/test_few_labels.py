@@ -5,6 +5,7 @@ import sys
 import numpy as np
 import pytest
 from scipy.optimize import approx_fprime
+from sklearn.model_selection import KFold
 from sklearn.svm import SVC
 
 from invarlearn.datasets import load_mnist_sample
@@ -37,14 +38,28 @@ def test_methods_learn_something(task, method, monkeypatch):
     assert found["predict_seconds"] > 0
 
 
-def test_a_tuned_svc_is_one_of_the_grid(digits):
-    X, y = digits.X_train[:60], digits.y_train[:60]
-    model = TunedSVC(random_state=0).fit(X, y)
-    again = SVC(C=model.svc_.C, gamma=model.svc_.gamma).fit(X - X.mean(axis=0), y)
-    expected = again.predict(digits.X_test - X.mean(axis=0))
-    np.testing.assert_array_equal(model.predict(digits.X_test), expected)
-    copies = TunedSVC(Translation(2) * Rotation(15), random_state=0).fit(X, y)
-    assert copies.score(digits.X_test, digits.y_test) > model.score(digits.X_test, digits.y_test)
+def test_c_and_gamma_are_those_that_predict_left_out_samples_best(digits):
+    X, y = digits.X_train[:60].astype(float), digits.y_train[:60]
+    family = Translation(2) * Rotation(15)
+    model = TunedSVC(family, random_state=0).fit(X, y)
+    # by hand: samples are left out with their copies
+    copies = np.stack([X, *(g(X) for g in family.sample(59, 0))])[:33] - X.mean(axis=0)
+    scale = 1 / (784 * copies[0].var())
+    folds = list(KFold(5, shuffle=True, random_state=0).split(X))
+    scores = {}
+    for C in (1.0, 10.0, 100.0):
+        for gamma in (scale / 4, scale, 4 * scale):
+            scores[C, gamma] = np.mean(
+                [
+                    SVC(C=C, gamma=gamma)
+                    .fit(copies[:, train].reshape(-1, 784), np.tile(y[train], 33))
+                    .score(copies[0, test], y[test])
+                    for train, test in folds
+                ]
+            )
+    assert scores[model.svc_.C, model.svc_.gamma] == max(scores.values())
+    plain = TunedSVC(random_state=0).fit(X, y)
+    assert model.score(digits.X_test, digits.y_test) > plain.score(digits.X_test, digits.y_test)
 
 
 def test_without_torch_one_is_told_how_to_get_it(digits, monkeypatch):
@@ -65,7 +80,7 @@ def test_a_network_learns_and_augmentation_helps(digits):
     np.testing.assert_array_equal(again.predict(digits.X_test), plain.predict(digits.X_test))
 
 
-@pytest.mark.parametrize("variant", ["3 x 3, twice", "labels smoothed", "half the width"])
+@pytest.mark.parametrize("variant", ["labels smoothed", "the same, half the width"])
 def test_other_networks_learn_too(digits, variant, monkeypatch):
     pytest.importorskip("torch", reason="the extra 'rivals' is not installed")
     parts = (digits.X_train[:50], digits.y_train[:50], digits.X_test[:200], digits.y_test[:200])
@@ -74,12 +89,17 @@ def test_other_networks_learn_too(digits, variant, monkeypatch):
     assert cnn.run_cnn(variant, 50, 200, 0)["accuracy"] > 40
 
 
-def test_scattering_changes_little_under_shifts(digits):
+def test_scattering_changes_less_under_shifts_than_from_digit_to_digit(digits):
     pytest.importorskip("kymatio", reason="the extra 'rivals' is not installed")
     X = digits.X_train[:20]
     moved = Translation(1).orbit(X)[:, 1]
-    away = np.linalg.norm(scattering(X, (28, 28)) - scattering(moved, (28, 28)))
-    assert away < 0.5 * np.linalg.norm(X - moved)
+    F, F_moved = (scattering(rows, (28, 28)) for rows in (X, moved))
+    away = np.linalg.norm(F - F_moved) / np.linalg.norm(F - F[::-1])
+    assert away < 0.7 * np.linalg.norm(X - moved) / np.linalg.norm(X - X[::-1])
+    model = TunedSVC(features=lambda rows: scattering(rows, (28, 28))).fit(
+        digits.X_train[:100], digits.y_train[:100]
+    )
+    assert model.score(digits.X_test[:500], digits.y_test[:500]) > 0.8
 
 
 @pytest.mark.parametrize("data", ["MNIST", "Translated MNIST", "Rotated MNIST", "letters"])

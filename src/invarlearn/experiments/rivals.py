@@ -6,7 +6,7 @@ Both need packages of the extra ``rivals``, which nothing else in the library us
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,9 @@ from sklearn.svm import SVC
 from invarlearn.transforms import Family
 
 # An SVM on copies has so many of each row, and so many rows in all, at most.
-SVC_COPIES, SVC_ROWS = 60, 6000
+SVC_COPIES, SVC_ROWS = 60, 9000
+# C and gamma are chosen with so many rows.
+CHOICE_ROWS = 2000
 
 # Augmented rows are made in rounds of at least so many, with so many random elements in each.
 ROUND, ELEMENTS = 512, 32
@@ -37,10 +39,21 @@ def torch_module() -> Any:
     return torch
 
 
+def scattering_module() -> Any:
+    """Import the transform of kymatio, past its front door.
+
+    That imports what newer versions of scipy no longer have.
+    """
+    torch_module()
+    from kymatio.scattering2d.frontend.torch_frontend import ScatteringTorch2D
+
+    return ScatteringTorch2D
+
+
 class SmallCNN(ClassifierMixin, BaseEstimator):
     """A small convolutional network with batch norm and a one-cycle schedule.
 
-    Two stages, each of one convolution of 5 x 5 (or two of 3 x 3) with batch norm and then
+    Two stages, each of two convolutions of 3 x 3 (or one of 5 x 5) with batch norm and then
     pooling, and a hidden layer with batch norm and dropout; AdamW. One thread.
 
     Parameters
@@ -69,7 +82,7 @@ class SmallCNN(ClassifierMixin, BaseEstimator):
         decay: float = 1e-2,
         dropout: float = 0.3,
         smoothing: float = 0.1,
-        deep: bool = False,
+        deep: bool = True,
         random_state: int = 0,
     ):
         self.family = family
@@ -179,12 +192,9 @@ class SmallCNN(ClassifierMixin, BaseEstimator):
         return moved
 
 
-def scattering(X: NDArray, shape: tuple[int, ...], scale: int = 2) -> NDArray[np.float32]:
-    """Give scattering coefficients of images of one channel, up to the second order."""
-    torch = torch_module()
-    # the package's front door imports what newer versions of scipy no longer have
-    from kymatio.scattering2d.frontend.torch_frontend import ScatteringTorch2D
-
+def scattering(X: NDArray, shape: tuple[int, ...], scale: int = 3) -> NDArray[np.float32]:
+    """Give the roots of scattering coefficients of images of one channel, to the second order."""
+    torch, ScatteringTorch2D = torch_module(), scattering_module()
     height, width = (-(-side // 2**scale) * 2**scale for side in shape[:2])
     transform = ScatteringTorch2D(scale, (height, width))
     images = X.reshape(-1, *shape[:2]).astype(np.float32)
@@ -192,13 +202,14 @@ def scattering(X: NDArray, shape: tuple[int, ...], scale: int = 2) -> NDArray[np
     padded = torch.from_numpy(np.pad(images, around))
     with torch.no_grad():
         found = [transform(some).numpy() for some in padded.split(500)]
-    return np.concatenate(found).reshape(len(X), -1)
+    return np.sqrt(np.maximum(np.concatenate(found), 0)).reshape(len(X), -1)
 
 
 class TunedSVC(ClassifierMixin, BaseEstimator):
-    """An RBF SVC, C and gamma chosen by cross-validation within the rows, then fitted to copies.
+    """An RBF SVC on rows and copies of them, C and gamma chosen by cross-validation.
 
-    With fewer rows than 20, C = 10 and scikit-learn's gamma.
+    Samples are left out with their copies, and only samples are predicted. With fewer samples than
+    20, C = 10 and scikit-learn's gamma.
 
     Parameters
     ----------
@@ -206,35 +217,51 @@ class TunedSVC(ClassifierMixin, BaseEstimator):
         Random copies of the rows are learned from as well. None: no copies.
     standardize : bool, default=False
         Whether columns are divided by their standard deviations.
+    features : callable, optional
+        What is learned from: a function of rows, and of copies.
     random_state : int
     """
 
     def __init__(
-        self, family: Family | None = None, standardize: bool = False, random_state: int = 0
+        self,
+        family: Family | None = None,
+        standardize: bool = False,
+        features: Callable[[NDArray], NDArray] | None = None,
+        random_state: int = 0,
     ):
         self.family = family
         self.standardize = standardize
+        self.features = features
         self.random_state = random_state
 
     def fit(self, X: NDArray, y: NDArray) -> TunedSVC:
         """Choose C and gamma, and fit."""
         self.classes_ = np.unique(y)
-        self.scaler_ = StandardScaler(with_std=self.standardize).fit(X)
-        Z = self.scaler_.transform(X)
-        scale = 1 / (Z.shape[1] * float(Z.var()) or 1.0)
-        chosen = {"C": 10.0, "gamma": scale}
-        if len(y) >= 20:
-            grid = {"C": [1.0, 10.0, 100.0], "gamma": [scale / 4, scale, 4 * scale]}
-            folds = KFold(5, shuffle=True, random_state=self.random_state)
-            chosen = GridSearchCV(SVC(), grid, cv=folds, refit=False).fit(Z, y).best_params_
+        n, copies = len(y), 1
+        parts = [self._features(X)]
         if self.family is not None:
-            copies = int(np.clip(SVC_ROWS // len(y), 2, SVC_COPIES))
+            copies = int(np.clip(SVC_ROWS // n, 2, SVC_COPIES))
             elements = self.family.sample(copies - 1, self.random_state)
-            Z = np.concatenate([Z, *(self.scaler_.transform(g(X)) for g in elements)])
-            y = np.tile(y, copies)
-        self.svc_ = SVC(**chosen, cache_size=1000).fit(Z, y)
+            parts += [self._features(g(X)) for g in elements]
+        self.scaler_ = StandardScaler(with_std=self.standardize).fit(parts[0])
+        Z = np.concatenate([self.scaler_.transform(part) for part in parts])
+        scale = 1 / (Z.shape[1] * float(Z[:n].var()) or 1.0)
+        chosen = {"C": 10.0, "gamma": scale}
+        if n >= 20:
+            few = int(np.clip(CHOICE_ROWS // n, 1, copies))
+            grid = {"C": [1.0, 10.0, 100.0], "gamma": [scale / 4, scale, 4 * scale]}
+            folds = [
+                (np.concatenate([train + copy * n for copy in range(few)]), test)
+                for train, test in KFold(5, shuffle=True, random_state=self.random_state).split(X)
+            ]
+            search = GridSearchCV(SVC(), grid, cv=folds, refit=False)
+            chosen = search.fit(Z[: few * n], np.tile(y, few)).best_params_
+        self.svc_ = SVC(**chosen, cache_size=1000).fit(Z, np.tile(y, copies))
         return self
 
     def predict(self, X: NDArray) -> NDArray:
         """Give the class of each row."""
-        return self.svc_.predict(self.scaler_.transform(X))
+        return self.svc_.predict(self.scaler_.transform(self._features(X)))
+
+    def _features(self, X: NDArray) -> NDArray:
+        return X if self.features is None else self.features(X)

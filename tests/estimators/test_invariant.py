@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_digits, load_iris, load_sample_image
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.svm import SVC
 
 from invarlearn import InvariantClassifier, InvariantRegressor, VirtualSVC
@@ -15,6 +15,7 @@ from invarlearn.datasets import load_mnist_sample
 from invarlearn.estimators import _copies
 from invarlearn.estimators._copies import Moved, median_square, similarity
 from invarlearn.features.compress import orbit_whitening, principal_directions
+from invarlearn.features.defaults import default_features
 from invarlearn.kernels import RBF
 from invarlearn.solvers.groups import Ridge
 from invarlearn.transforms import CyclicShift, Elastic, Identity, Reflection, Rotation, Translation
@@ -432,3 +433,29 @@ def test_single_precision_does(digits, monkeypatch):
     assert landmarks._alpha.dtype == np.float32
     away = landmarks.decision_function(digits.X_test) - double.decision_function(digits.X_test)
     assert np.abs(away).max() < 0.05
+
+
+class Counting(FunctionTransformer):
+    """Give columns many times over, and remember how many rows came at once."""
+
+    most = 0
+
+    def transform(self, X):
+        Counting.most = max(Counting.most, len(X))
+        return np.tile(X, 20)
+
+
+def test_features_in_memory_are_bounded(digits, monkeypatch):
+    X, y = digits.X_train[:150], digits.y_train[:150]
+    monkeypatch.setattr(_copies, "BYTES", 120 * 20 * 784 * 8)
+    model = small(features=Counting(), n_copies=3).fit(X, y)
+    model.predict(digits.X_test[:300])
+    assert 100 < Counting.most <= 120
+
+
+def test_large_images_have_no_more_windows_than_others():
+    for side, windows in ((28, 5), (128, 11), (256, 12)):
+        family = Rotation(15, shape=(side, side))
+        features = default_features(family, side * side, 16, 0)
+        X = np.random.RandomState(0).rand(3, side * side)
+        assert features.fit(X).transform(X).shape == (3, windows**2 * 16)

@@ -43,8 +43,8 @@ DIRECTION_ROWS = 3000
 FLOOR = 0.3
 # Up to so many virtual samples double precision costs little.
 DOUBLE_ROWS = 4000
-# Rows whose features are in memory at a time.
-BLOCK = 2048
+# Rows whose features are in memory at a time, and what these may take.
+BLOCK, BYTES = 2048, 2**29
 
 
 class LearnsFromCopies(BaseEstimator):
@@ -118,8 +118,10 @@ class LearnsFromCopies(BaseEstimator):
         self._dtype = self._precision if pixels else np.dtype(float)
         X = X.astype(self._dtype)
         self.features_ = self._new_features(X.shape[1], rng).fit(self._few_copies(X, BLOCK)[0])
+        width = self.features_.transform(X[:1]).shape[1]
+        self._block = _fitting(BLOCK, width, self._dtype)
         clock.tick("features")
-        some, copies = self._few_copies(X, DIRECTION_ROWS)
+        some, copies = self._few_copies(X, _fitting(DIRECTION_ROWS, width, self._dtype))
         few = self.features_.transform(some)
         self._mean, directions = principal_directions(few, int(self.n_components), rng)
         self._directions = directions @ orbit_whitening(
@@ -249,7 +251,7 @@ class LearnsFromCopies(BaseEstimator):
         blocks = (
             (similarity(self._compressed(move(X[some])), self._rows, self.gamma_), Y[some])
             for move in self._moves(self.n_copies_)
-            for some in slices(len(X), BLOCK)
+            for some in slices(len(X), self._block)
         )
         K = similarity(self._rows, self._rows, self.gamma_)
         self._alpha = landmark_weights(blocks, K, self.lam_).astype(self._precision)
@@ -276,6 +278,7 @@ class LearnsFromCopies(BaseEstimator):
 
     def _few_copies(self, X: NDArray, n_rows: int) -> tuple[NDArray, int]:
         """Give random samples with copies, about so many rows; and how many copies of each."""
+        n_rows = _fitting(n_rows, X.shape[1], X.dtype)
         fewest = min(CHOICE_COPIES, self.n_copies_)
         count = int(np.clip(n_rows // len(X), fewest, self.n_copies_))
         some = X[self._order[: n_rows // count]]
@@ -283,7 +286,7 @@ class LearnsFromCopies(BaseEstimator):
 
     def _compressed(self, X: NDArray) -> NDArray:
         out = np.empty((len(X), self._directions.shape[1]), dtype=self._precision)
-        for some in slices(len(X), BLOCK):
+        for some in slices(len(X), self._block):
             out[some] = (self.features_.transform(X[some]) - self._mean) @ self._directions
         return out
 
@@ -295,7 +298,7 @@ class LearnsFromCopies(BaseEstimator):
         X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
         count = int(self.n_average) if self.n_copies_ > 1 else 1
         out = np.zeros((len(X), self._alpha.shape[1]), dtype=self._precision)
-        for some in slices(len(X), BLOCK):
+        for some in slices(len(X), self._block):
             block = X[some].astype(self._dtype)
             for copy in self._averaged(block, count):
                 F = self._compressed(copy)
@@ -329,6 +332,11 @@ class LearnsFromCopies(BaseEstimator):
             f"its copies, {self._left[1]} of each\n"
             f"seconds: {parts}"
         )
+
+
+def _fitting(n_rows: int, width: int, dtype: np.dtype) -> int:
+    """Give so many rows, or as many as may be in memory, but not too few to learn from."""
+    return min(n_rows, max(100, BYTES // (width * dtype.itemsize)))
 
 
 def _unmoved(X: NDArray) -> NDArray:

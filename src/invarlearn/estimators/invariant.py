@@ -25,6 +25,8 @@ class InvariantClassifier(ClassifierMixin, LearnsFromCopies):
     by least squares with a Gaussian kernel. How far copies go, the width of the kernel and how much
     to regularise are chosen by leaving out each sample with all its copies.
 
+    The default features of images compare the directions of edges: neither brightness nor colour.
+
     Parameters
     ----------
     family : Family, optional
@@ -70,9 +72,11 @@ class InvariantClassifier(ClassifierMixin, LearnsFromCopies):
     lams_, left_out_errors_ : arrays
         What was tried, and the mean squared error at samples that were left out.
     estimated_accuracy_ : float
-        Part of the samples that were right when they were left out.
+        Part of the samples that were right when they were left out: with the best of what was
+        tried, and with fewer copies, of fewer samples if these are many, than the model has.
+        Features are not found anew for each, so that it is a little too good for few samples.
     interval_ : tuple of two floats
-        95 % confidence interval of it.
+        95 % confidence interval of it, if samples are independent.
     seconds_ : dict
         What took how long.
     n_features_in_ : int
@@ -144,7 +148,8 @@ class InvariantRegressor(RegressorMixin, LearnsFromCopies):
     """Regressor for few samples when you know what should not matter.
 
     As :class:`InvariantClassifier`, for one number or several: turning an image does not change how
-    many cells are in it, a shift of a spectrum not how much there is of a substance.
+    many cells are in it. The default features of images do not have brightness: where the answer
+    is an amount, pass ``features``.
 
     Parameters
     ----------

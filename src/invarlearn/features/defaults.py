@@ -18,6 +18,8 @@ from invarlearn.transforms.grid import image_shape
 
 # Squares of this side and larger are taken for images if nothing is said.
 SMALLEST_IMAGE = 8
+# Windows along a side of an image: of large images they lie further apart, and are wider.
+MOST_WINDOWS = 12
 # Of families of sequences with more elements than this, so many random ones are used.
 MOST_ELEMENTS = 256
 
@@ -60,6 +62,8 @@ def default_features(
         return make_pipeline(StandardScaler())
     gradients = OrientedGradients(shape=family.resolve_shape(n_features))
     maps = gradients.fit(np.zeros((1, n_features), dtype=np.float32)).shape_
-    return make_pipeline(
-        gradients, LocalKernelFeatures(n_landmarks, shape=maps, random_state=random_state)
+    step = max(3, -(-max(maps[:2]) // MOST_WINDOWS))
+    local = LocalKernelFeatures(
+        n_landmarks, step=step, blur=step / 2, shape=maps, random_state=random_state
     )
+    return make_pipeline(gradients, local)

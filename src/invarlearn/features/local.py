@@ -16,8 +16,9 @@ from invarlearn.transforms._checks import Shape, check_generator, check_number
 from invarlearn.transforms._threads import in_threads, slices
 from invarlearn.transforms.grid import image_grid, whole_shape
 
-# Landmarks are found among about so many patches, of so many rows at most.
-SAMPLE, ROWS = 20_000, 500
+# Landmarks are found among about so many patches, of so many rows at most, and of fewer if all
+# patches of these take more than so many bytes.
+SAMPLE, ROWS, PATCH_BYTES = 20_000, 500, 2**29
 
 # A thread works on patches and their similarities of about this size.
 BLOCK_BYTES = 8 * 2**20
@@ -184,7 +185,8 @@ class LocalKernelFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         return np.ascontiguousarray(windows).reshape(-1, windows[0, 0, 0].size)
 
     def _found_landmarks(self, X: NDArray, most: int, rng: np.random.RandomState) -> NDArray:
-        rows = np.sort(rng.permutation(len(X))[:ROWS])
+        one = self._patches(X[:1]).size * np.dtype(float).itemsize
+        rows = np.sort(rng.permutation(len(X))[: min(ROWS, max(1, PATCH_BYTES // one))])
         patches = self._patches(X[rows].astype(float))
         norms = np.linalg.norm(patches, axis=1)
         # nearly empty patches hardly count, and are much alike

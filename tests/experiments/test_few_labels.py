@@ -133,3 +133,10 @@ def test_changes_are_penalised_as_is_said():
 
     alpha = recipe.changes_weights(K, Y, nu, lam).ravel()
     assert approx_fprime(alpha, objective, 1e-6) == pytest.approx(0, abs=1e-4)
+
+
+@pytest.mark.parametrize("method", ["SVC", "InvariantClassifier"])
+def test_a_table_is_learned_from_one_half(method):
+    task = few_labels.table("breast cancer", 0)
+    assert len(task.X) + len(task.X_test) == 569
+    assert few_labels.run_table("breast cancer", method, 0)["accuracy"] > 93

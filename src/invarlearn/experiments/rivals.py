@@ -6,7 +6,7 @@ Both need packages of the extra ``rivals``, which nothing else in the library us
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -219,6 +219,8 @@ class TunedSVC(ClassifierMixin, BaseEstimator):
         Whether columns are divided by their standard deviations.
     features : callable, optional
         What is learned from: a function of rows, and of copies.
+    Cs, gammas : sequences of float
+        What C is chosen from, and gamma, times scikit-learn's.
     random_state : int
     """
 
@@ -227,11 +229,15 @@ class TunedSVC(ClassifierMixin, BaseEstimator):
         family: Family | None = None,
         standardize: bool = False,
         features: Callable[[NDArray], NDArray] | None = None,
+        Cs: Sequence[float] = (1.0, 10.0, 100.0),
+        gammas: Sequence[float] = (0.25, 1.0, 4.0),
         random_state: int = 0,
     ):
         self.family = family
         self.standardize = standardize
         self.features = features
+        self.Cs = Cs
+        self.gammas = gammas
         self.random_state = random_state
 
     def fit(self, X: NDArray, y: NDArray) -> TunedSVC:
@@ -249,7 +255,7 @@ class TunedSVC(ClassifierMixin, BaseEstimator):
         chosen = {"C": 10.0, "gamma": scale}
         if n >= 20:
             few = int(np.clip(CHOICE_ROWS // n, 1, copies))
-            grid = {"C": [1.0, 10.0, 100.0], "gamma": [scale / 4, scale, 4 * scale]}
+            grid = {"C": list(self.Cs), "gamma": [scale * gamma for gamma in self.gammas]}
             folds = [
                 (np.concatenate([train + copy * n for copy in range(few)]), test)
                 for train, test in KFold(5, shuffle=True, random_state=self.random_state).split(X)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from typing import Any
 
@@ -353,19 +353,13 @@ VOICES = Experiment(
     **_COMMON,
 )
 
-WOMEN = Experiment(
+WOMEN = replace(
+    VOICES,
     id="few-labels-women",
     title="Spoken digits of women, learned from men",
-    varies={
-        "split": ["men to women"],
-        "method": ["MFCC, SVC", *_FAST],
-        "n_speakers": [6],
-    },
-    quick={"method": ["MFCC, SVC", "SVC"]},
-    run=run_voices,
-    x="n_speakers",
+    varies={**VOICES.varies, "split": ["men to women"], "n_speakers": [6]},
+    quick={"method": VOICES.quick["method"]},
     note="Tested on 12 women. " + _SOUND,
-    **_COMMON,
 )
 
 TABLES = Experiment(

@@ -32,19 +32,19 @@ FEWEST_COPIES, MOST_COPIES, MOST_ROWS, LANDMARKS = 2, 60, 9000, 6000
 ELEMENTS, MOST_ELEMENTS = 512, 64
 # Where choices are made with a part of the virtual samples, there are so many copies at least.
 CHOICE_COPIES = 3
-# Ranges and lam are chosen with so many virtual samples, gamma with fewer, from these; gamma is
-# divided by the median squared distance of samples.
+# Features, principal directions, ranges and lam are found with so many virtual samples, gamma with
+# fewer, from these; gamma is divided by the median squared distance of samples.
 CHOICE_ROWS, GAMMA_ROWS = 2000, 900
 LAMS = (0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
 GAMMAS = (0.25, 0.5, 1.0, 2.0, 4.0)
-# Principal directions are found from so many virtual samples.
-DIRECTION_ROWS = 3000
 # Directions in which copies do not differ count no more than by this.
 FLOOR = 0.3
 # Up to so many virtual samples double precision costs little.
 DOUBLE_ROWS = 4000
 # Rows whose features are in memory at a time, and what these may take.
 BLOCK, BYTES = 2048, 2**29
+# Rows whose similarities to all others fit into a cache.
+SIMILARITY_ROWS = 512
 
 
 class LearnsFromCopies(BaseEstimator):
@@ -103,6 +103,7 @@ class LearnsFromCopies(BaseEstimator):
         """Draw copies, choose ranges and lam, and solve, for targets Y of shape (n, targets)."""
         self._check_parameters(X)
         rng = check_generator(self.random_state)
+        # in random order, so that the first samples are any samples
         self._order = rng.permutation(len(X))
         self._seed = int(rng.randint(2**31 - 1))
         family = self._family_of(X.shape[1])
@@ -113,24 +114,33 @@ class LearnsFromCopies(BaseEstimator):
         clock = _Clock(self.seconds_)
         candidates = self._candidates(family)
         self.family_ = candidates[-1]  # the widest: what features must cope with
-        # pixels need no more precision than the kernel; columns of a table may be far from zero
+        # pixels need no more than single precision; columns of a table may be far from zero
         pixels = self.family_.domain in ("image", "spectrogram")
-        self._dtype = self._precision if pixels else np.dtype(float)
-        X = X.astype(self._dtype)
-        self.features_ = self._new_features(X.shape[1], rng).fit(self._few_copies(X, BLOCK)[0])
+        self._dtype = np.dtype(np.float32 if pixels else np.float64)
+        X, Y = X[self._order].astype(self._dtype), Y[self._order]
+        some, _ = self._few_copies(X, CHOICE_ROWS)
+        self.features_ = self._new_features(X.shape[1], rng).fit(some)
         width = self.features_.transform(X[:1]).shape[1]
         self._block = _fitting(BLOCK, width, self._dtype)
         clock.tick("features")
-        some, copies = self._few_copies(X, _fitting(DIRECTION_ROWS, width, self._dtype))
-        few = self.features_.transform(some)
-        self._mean, directions = principal_directions(few, int(self.n_components), rng)
-        self._directions = directions @ orbit_whitening(
-            (few - self._mean) @ directions, copies, self.whitening, FLOOR
-        )
+        some, copies = self._few_copies(X, _fitting(CHOICE_ROWS, width, self._dtype))
+        known = self._direct(self.features_.transform(some), copies)
         clock.tick("directions")
-        self._choose(X, Y, candidates)
+        self._choose(X, Y, candidates, known)
         clock.tick("choice")
-        self._solve(X, Y, rng, clock)
+        self._solve(X, Y, rng, clock, known if self.family_ is candidates[-1] else known[:, :0])
+
+    def _direct(self, F: NDArray, copies: int) -> NDArray:
+        """Find what features are compressed to; give some, compressed: (copies, samples, numbers).
+
+        F has all samples, and then one copy of all of them after the other.
+        """
+        self._mean, directions = principal_directions(F, int(self.n_components))
+        F = (F - self._mean) @ directions
+        whitening = orbit_whitening(F, copies, self.whitening, FLOOR)
+        self._directions = directions @ whitening
+        known = (F @ whitening).astype(self._precision)
+        return known.reshape(copies, len(F) // copies, known.shape[1])
 
     def _check_parameters(self, X: NDArray) -> None:
         check_family(self.family)
@@ -181,24 +191,29 @@ class LearnsFromCopies(BaseEstimator):
             return clone(self.features)
         return default_features(self.family_, d, self.n_landmarks, seed)
 
-    def _choose(self, X: NDArray, Y: NDArray, candidates: list[Family]) -> None:
-        """Choose ranges, gamma and lam by leaving out samples; see whether copies do any good."""
+    def _choose(self, X: NDArray, Y: NDArray, candidates: list[Family], known: NDArray) -> None:
+        """Choose ranges, gamma and lam by leaving out samples; see whether copies do any good.
+
+        Copies of the first samples by the last candidate are known, compressed.
+        """
+        copies, n, _ = known.shape
+        targets = Y[:n]
         best: _LeftOut | None = None
         for family in candidates:
             self.family_ = family
-            some, copies = self._few_copies(X, CHOICE_ROWS)
-            F = self._compressed(some)
-            targets = Y[self._order[: len(some) // copies]]
-            found = self._left_out(F, targets, copies)
+            F = known
+            if family is not candidates[-1]:
+                F = np.stack([self._compressed(move(X[:n])) for move in self._moves(copies)])
+            found = self._left_out(F, targets)
             if best is None or found.error < best.error:
                 best, chosen = found, family
         assert best is not None  # there is a candidate
         self.family_, self.gamma_, self.lam_ = chosen, best.gamma, best.lam
         self.lams_, self.left_out_errors_ = best.lams, best.errors
-        self._left = (len(targets), copies)
+        self._left = (n, copies)
         self._estimate(best.predicted, targets)
         if copies > 1:
-            alone = self._left_out(F[: len(targets)], targets, 1).predicted
+            alone = self._left_out(known[:1], targets).predicted
             self._warn_if_worse(*(self._losses(P, targets) for P in (best.predicted, alone)))
 
     def _warn_if_worse(self, with_copies: NDArray, without: NDArray) -> None:
@@ -211,25 +226,29 @@ class LearnsFromCopies(BaseEstimator):
                 stacklevel=5,
             )
 
-    def _left_out(self, F: NDArray, Y: NDArray, copies: int) -> _LeftOut:
-        """Predict samples, each without itself and its copies, with the best gamma and lam."""
-        gammas = np.array(GAMMAS) / median_square(F[: len(Y)])
+    def _left_out(self, F: NDArray, Y: NDArray) -> _LeftOut:
+        """Predict samples, each without itself and its copies, with the best gamma and lam.
+
+        F has shape (copies, samples, numbers), the samples themselves first.
+        """
+        copies = len(F)
+        gammas = np.array(GAMMAS) / median_square(F[0])
         # time grows with the cube of the rows: all pairs are tried on some of them
         fewest = min(CHOICE_COPIES, copies)
         few = int(np.clip(GAMMA_ROWS // len(Y), fewest, copies))
         n = min(len(Y), GAMMA_ROWS // few)
-        rows = (np.arange(few)[:, None] * len(Y) + np.arange(n)).ravel()
-        tried = [self._left_out_with(gamma, F[rows], Y[:n], few) for gamma in gammas]
+        tried = [self._left_out_with(gamma, F[:few, :n], Y[:n]) for gamma in gammas]
         best = min(tried, key=lambda one: one.error)
-        if len(rows) == len(F):
+        if (few, n) == F.shape[:2]:
             return best
-        return self._left_out_with(best.gamma, F, Y, copies)
+        return self._left_out_with(best.gamma, F, Y)
 
-    def _left_out_with(self, gamma: float, F: NDArray, Y: NDArray, copies: int) -> _LeftOut:
+    def _left_out_with(self, gamma: float, F: NDArray, Y: NDArray) -> _LeftOut:
         """Predict samples, each without itself and its copies, with one gamma and the best lam."""
-        n = len(Y)
+        copies, n, _ = F.shape
         groups = list(np.arange(copies * n).reshape(copies, n).T)
-        K, targets = similarity(F, F, gamma), np.tile(Y, (copies, 1))
+        K = lower_similarity(F.reshape(copies * n, -1), gamma)
+        targets = np.tile(Y, (copies, 1))
         lams = LAMS if self.lam is None else (float(self.lam),)
         found = []
         for lam in lams:
@@ -237,19 +256,33 @@ class LearnsFromCopies(BaseEstimator):
             found.append(np.array([group[0] for group in left]))
         return _LeftOut(float(gamma), np.array(lams), found, Y)
 
-    def _solve(self, X: NDArray, Y: NDArray, rng: np.random.RandomState, clock: _Clock) -> None:
+    def _solve(
+        self,
+        X: NDArray,
+        Y: NDArray,
+        rng: np.random.RandomState,
+        clock: _Clock,
+        known: NDArray,
+    ) -> None:
+        """Find the weights; of the first copies of the first samples features are known."""
         rows = len(X) * self.n_copies_
         if rows <= MOST_ROWS:
-            moves = self._moves(self.n_copies_)
-            self._rows = np.concatenate([self._compressed(move(X)) for move in moves])
+            parts = []
+            for copy, move in enumerate(self._moves(self.n_copies_)):
+                head = known[copy] if copy < len(known) else known[0, :0]
+                parts += [head, self._compressed(move(X[len(head) :], len(head)))]
+            self._rows = np.concatenate(parts)
             clock.tick("copies")
-            K = similarity(self._rows, self._rows, self.gamma_)
+            K = lower_similarity(self._rows, self.gamma_)
             self._alpha = ridge(K, np.tile(Y, (self.n_copies_, 1)), self.lam_).alpha
             clock.tick("solution")
             return
         self._rows = self._landmarks(X, rng)
         blocks = (
-            (similarity(self._compressed(move(X[some])), self._rows, self.gamma_), Y[some])
+            (
+                similarity(self._compressed(move(X[some], some.start)), self._rows, self.gamma_),
+                Y[some],
+            )
             for move in self._moves(self.n_copies_)
             for some in slices(len(X), self._block)
         )
@@ -268,7 +301,7 @@ class LearnsFromCopies(BaseEstimator):
 
     # -- copies and their features -----------------------------------------------------------
 
-    def _moves(self, count: int) -> list[Callable[[NDArray], NDArray]]:
+    def _moves(self, count: int) -> list[Callable[..., NDArray]]:
         """Give what makes copies of rows, the rows themselves first."""
         if count == 1:
             return [_unmoved]
@@ -281,7 +314,7 @@ class LearnsFromCopies(BaseEstimator):
         n_rows = _fitting(n_rows, X.shape[1], X.dtype)
         fewest = min(CHOICE_COPIES, self.n_copies_)
         count = int(np.clip(n_rows // len(X), fewest, self.n_copies_))
-        some = X[self._order[: n_rows // count]]
+        some = X[: n_rows // count]
         return np.concatenate([move(some) for move in self._moves(count)]), count
 
     def _compressed(self, X: NDArray) -> NDArray:
@@ -339,26 +372,22 @@ def _fitting(n_rows: int, width: int, dtype: np.dtype) -> int:
     return min(n_rows, max(100, BYTES // (width * dtype.itemsize)))
 
 
-def _unmoved(X: NDArray) -> NDArray:
+def _unmoved(X: NDArray, start: int = 0) -> NDArray:
     return X
 
 
 class Moved:
-    """Rows, moved at random by several elements: each element moves as many of them.
-
-    Which row is moved by which element has nothing to do with its place, and so with its class.
-    """
+    """Rows, moved by several random elements in turn: one after the other, and then again."""
 
     def __init__(self, family: Family, n_elements: int, seed: int):
         self.elements = family.sample(n_elements, seed)
-        self.seed = seed
 
-    def __call__(self, X: NDArray) -> NDArray:
-        order = np.random.RandomState(self.seed).permutation(len(X))
+    def __call__(self, X: NDArray, start: int = 0) -> NDArray:
+        """Move rows, the first of which is the so-manyth of all."""
         out = np.empty_like(X)
-        for i in range(min(len(self.elements), len(X))):
-            rows = np.sort(order[i :: len(self.elements)])
-            out[rows] = self.elements[i](X[rows])
+        count = len(self.elements)
+        for i in range(min(count, len(X))):
+            out[i::count] = self.elements[(start + i) % count](X[i::count])
         return out
 
 
@@ -411,6 +440,17 @@ def similarity(X: NDArray, Y: NDArray, gamma: float) -> NDArray:
     np.exp(values, out=values)
     values += 1
     return values
+
+
+def lower_similarity(X: NDArray, gamma: float) -> NDArray:
+    """Give the lower triangle of ``similarity(X, X, gamma)``, in Fortran's order.
+
+    Above the diagonal there is anything: half the work, and what a Cholesky factorisation reads.
+    """
+    out = np.empty((len(X), len(X)), dtype=X.dtype, order="F")
+    for some in slices(len(X), SIMILARITY_ROWS):
+        out.T[some, some.start :] = similarity(X[some], X[some.start :], gamma)
+    return out
 
 
 def median_square(F: NDArray, most: int = 1000) -> float:

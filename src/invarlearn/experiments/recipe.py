@@ -73,8 +73,9 @@ VARIANTS: dict[str, Callable[[], dict[str, Any]]] = {
 def svm_accuracy(model: InvariantClassifier, y: NDArray, X_test: NDArray, y_test: NDArray) -> float:
     """Put a support vector machine on the copies of a fitted model."""
     svc = SVC(C=100.0, kernel="precomputed")
-    svc.fit(similarity(model._rows, model._rows, model.gamma_), np.tile(y, model.n_copies_))
-    rows = similarity(model._compressed(X_test.astype(model._precision)), model._rows, model.gamma_)
+    labels = np.tile(y[model._order], model.n_copies_)
+    svc.fit(similarity(model._rows, model._rows, model.gamma_), labels)
+    rows = similarity(model._compressed(X_test.astype(model._dtype)), model._rows, model.gamma_)
     return float(svc.score(rows, y_test))
 
 
@@ -90,14 +91,14 @@ def worst_accuracy(model: Any, X: NDArray, y: NDArray, X_test: NDArray, y_test: 
         scores[np.arange(len(X)), right] = -np.inf
         margins[i] = own - scores.max(axis=1)
     hardest = np.sort(np.argsort(margins, axis=0)[: model.n_copies_ - 1], axis=0)
-    rows = [model._compressed(X.astype(model._precision))]
+    rows = [model._compressed(X.astype(model._dtype))]
     for chosen in hardest:
         copy = np.stack([elements[int(e)](X[i : i + 1])[0] for i, e in enumerate(chosen)])
-        rows.append(model._compressed(copy.astype(model._precision)))
+        rows.append(model._compressed(copy.astype(model._dtype)))
     F = np.concatenate(rows)
     Y = np.tile(np.where(y[:, None] == model.classes_, 1.0, -1.0), (model.n_copies_, 1))
     alpha = ridge(similarity(F, F, model.gamma_), Y, model.lam_).alpha
-    test = model._compressed(X_test.astype(model._precision))
+    test = model._compressed(X_test.astype(model._dtype))
     found = (similarity(test, F, model.gamma_) @ alpha).argmax(axis=1)
     return float(np.mean(model.classes_[found] == y_test))
 
@@ -124,9 +125,9 @@ def changes_accuracy(model: Any, y: NDArray, X_test: NDArray, y_test: NDArray) -
     """Learn from the labels of samples alone, with functionals: changes to their copies."""
     copies = min(model.n_copies_, _FUNCTIONALS // len(y))
     F = model._rows[: len(y) * copies].astype(float)
-    Y = np.where(y[:, None] == model.classes_, 1.0, -1.0)
+    Y = np.where(y[model._order, None] == model.classes_, 1.0, -1.0)
     alpha = changes_weights(similarity(F, F, model.gamma_), Y, 10.0, model.lam_ / copies)
-    test = model._compressed(X_test.astype(model._precision)).astype(float)
+    test = model._compressed(X_test.astype(model._dtype)).astype(float)
     found = (similarity(test, F, model.gamma_) @ alpha).argmax(axis=1)
     return float(np.mean(model.classes_[found] == y_test))
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.metrics.pairwise import euclidean_distances, rbf_kernel
 from sklearn.model_selection import GridSearchCV, KFold
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
@@ -209,7 +210,8 @@ class TunedSVC(ClassifierMixin, BaseEstimator):
     """An RBF SVC on rows and copies of them, C and gamma chosen by cross-validation.
 
     Samples are left out with their copies, and only samples are predicted. With fewer samples than
-    20, C = 10 and scikit-learn's gamma.
+    20, C = 10 and scikit-learn's gamma. Distances are computed once, as products of matrices, which
+    is several times as fast as leaving them to libsvm.
 
     Parameters
     ----------
@@ -251,23 +253,43 @@ class TunedSVC(ClassifierMixin, BaseEstimator):
             parts += [self._features(g(X)) for g in elements]
         self.scaler_ = StandardScaler(with_std=self.standardize).fit(parts[0])
         Z = np.concatenate([self.scaler_.transform(part) for part in parts])
+        labels = np.tile(y, copies)
+        away = euclidean_distances(Z, squared=True)
         scale = 1 / (Z.shape[1] * float(Z[:n].var()) or 1.0)
-        chosen = {"C": 10.0, "gamma": scale}
+        self.C_, self.gamma_ = 10.0, scale
         if n >= 20:
-            few = int(np.clip(CHOICE_ROWS // n, 1, copies))
-            grid = {"C": list(self.Cs), "gamma": [scale * gamma for gamma in self.gammas]}
-            folds = [
-                (np.concatenate([train + copy * n for copy in range(few)]), test)
-                for train, test in KFold(5, shuffle=True, random_state=self.random_state).split(X)
-            ]
-            search = GridSearchCV(SVC(), grid, cv=folds, refit=False)
-            chosen = search.fit(Z[: few * n], np.tile(y, few)).best_params_
-        self.svc_ = SVC(**chosen, cache_size=1000).fit(Z, np.tile(y, copies))
+            few = n * int(np.clip(CHOICE_ROWS // n, 1, copies))
+            self.C_, self.gamma_ = self._chosen(away[:few, :few], labels[:few], n, scale)
+        away *= -self.gamma_
+        svc = SVC(C=self.C_, kernel="precomputed", cache_size=1000)
+        self.svc_ = svc.fit(np.exp(away, out=away), labels)
+        self._support = Z[self.svc_.support_]
         return self
 
     def predict(self, X: NDArray) -> NDArray:
         """Give the class of each row."""
-        return self.svc_.predict(self.scaler_.transform(self._features(X)))
+        return np.concatenate([self._predicted(X[i : i + 500]) for i in range(0, len(X), 500)])
+
+    def _predicted(self, X: NDArray) -> NDArray:
+        Z = self.scaler_.transform(self._features(X))
+        similar = np.zeros((len(Z), self.svc_.shape_fit_[1]))
+        similar[:, self.svc_.support_] = rbf_kernel(Z, self._support, gamma=self.gamma_)
+        return self.svc_.predict(similar)
+
+    def _chosen(self, away: NDArray, y: NDArray, n: int, scale: float) -> tuple[float, float]:
+        """Give the C and gamma that predict left-out samples best, from squared distances."""
+        folds = [
+            (np.concatenate([train + start for start in range(0, len(y), n)]), test)
+            for train, test in KFold(5, shuffle=True, random_state=self.random_state).split(y[:n])
+        ]
+        best = (-1.0, 10.0, scale)
+        for gamma in (scale * factor for factor in self.gammas):
+            svc = SVC(kernel="precomputed")
+            search = GridSearchCV(svc, {"C": list(self.Cs)}, cv=folds, refit=False)
+            search.fit(np.exp(-gamma * away), y)
+            if search.best_score_ > best[0]:
+                best = (search.best_score_, search.best_params_["C"], gamma)
+        return best[1:]
 
     def _features(self, X: NDArray) -> NDArray:
         return X if self.features is None else self.features(X)

@@ -21,7 +21,8 @@ class Ridge:
     Parameters
     ----------
     K : array of shape (n, n)
-        Kernel values between rows, positive semi-definite; not changed.
+        Kernel values between rows, positive semi-definite; not changed. Only its lower triangle is
+        looked at. Fastest in Fortran's order.
     Y : array of shape (n, targets)
     lam : float
 

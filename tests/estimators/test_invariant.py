@@ -5,6 +5,7 @@ import warnings
 
 import numpy as np
 import pytest
+from scipy.linalg import sqrtm
 from sklearn.base import clone
 from sklearn.datasets import load_digits, load_iris, load_sample_image
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
@@ -14,7 +15,7 @@ from invarlearn import InvariantClassifier, InvariantRegressor, VirtualSVC
 from invarlearn.datasets import load_mnist_sample
 from invarlearn.estimators import _copies
 from invarlearn.estimators._copies import Moved, median_square, similarity
-from invarlearn.features.compress import orbit_whitening, principal_directions
+from invarlearn.features.compress import principal_directions, whitening
 from invarlearn.features.defaults import default_features
 from invarlearn.kernels import RBF
 from invarlearn.solvers.groups import Ridge
@@ -336,13 +337,21 @@ def test_after_whitening_copies_differ_alike_in_all_directions():
     rng = np.random.RandomState(0)
     samples, spread = 5 * rng.randn(40, 6), np.array([3.0, 1, 0.5, 0.1, 0, 0])
     F = (samples + rng.randn(50, 40, 6) * spread).reshape(-1, 6) @ np.linalg.qr(rng.randn(6, 6))[0]
-    white = F @ orbit_whitening(F, 50, 1.0, 1e-9)
+    samples = np.tile(np.arange(40), 50)
+    white = F @ whitening(F, samples, 1.0, 1e-9)
     copies = white.reshape(50, 40, 6)
     values = np.linalg.eigvalsh(np.cov((copies - copies.mean(axis=0)).reshape(-1, 6).T))
     np.testing.assert_allclose(values[2:], values[-1], rtol=1e-2)
     # one copy, or copies that are all alike, say nothing
-    np.testing.assert_array_equal(orbit_whitening(F, 1, 1.0, 0.3), np.eye(6))
-    np.testing.assert_allclose(orbit_whitening(F, 50, 0.0, 0.3), np.eye(6), atol=1e-12)
+    np.testing.assert_array_equal(whitening(F, np.arange(2000), 1.0, 0.3), np.eye(6))
+    np.testing.assert_allclose(whitening(F, samples, 0.0, 0.3), np.eye(6), atol=1e-12)
+    # groups need not be of one size
+    half = np.flatnonzero((samples > 0) | (np.arange(2000) % 3 == 0))
+    rows, groups = F[half], samples[half]
+    means = np.array([rows[groups == g].mean(axis=0) for g in groups])
+    S = np.cov((rows - means).T, bias=True)
+    power = sqrtm(np.linalg.inv(S / (np.trace(S) / 6) + 0.3 * np.eye(6)))
+    np.testing.assert_allclose(whitening(rows, groups, 1.0, 0.3), power, atol=1e-8)
 
 
 def colour_crops(n, seed):
@@ -396,7 +405,7 @@ def test_columns_far_from_zero_keep_their_meaning(monkeypatch):
 def test_copies_that_differ_by_rounding_do_not_differ():
     rng = np.random.RandomState(0)
     F = np.tile(rng.randn(20, 4), (5, 1)) + 1e-15 * rng.randn(100, 4)
-    np.testing.assert_array_equal(orbit_whitening(F, 5, 1.0, 0.3), np.eye(4))
+    np.testing.assert_array_equal(whitening(F, np.tile(np.arange(20), 5), 1.0, 0.3), np.eye(4))
 
 
 def test_a_shape_is_the_familys_if_that_has_none():
@@ -424,6 +433,33 @@ def test_rows_are_moved_whatever_their_class(digits):
     """Samples are put in random order first: those that take turns do not move in turn."""
     model = small(n_copies=2).fit(digits.X_train[:60], np.tile([0, 1], 30))
     assert len(set(np.diff(model._order[:20] % 2))) > 1
+
+
+def test_classes_count_more_the_more_samples_there_are(digits, monkeypatch):
+    """Directions that samples of a class differ in are shrunk after everything is chosen."""
+    X, y = digits.X_train[:60], digits.y_train[:60]
+    found = {}
+    for prior in (1e12, 300, 1):
+        monkeypatch.setattr(_copies, "PRIOR_SAMPLES", prior)
+        found[prior] = small().fit(X, y)
+    none, some, much = found.values()
+    # what labels are looked at for leaves no trace in what is estimated
+    assert none.estimated_accuracy_ == some.estimated_accuracy_ == much.estimated_accuracy_
+    assert none.lam_ == some.lam_ == much.lam_
+
+    def within(model):
+        """Give how far samples of one class are apart, of the distance of any two."""
+        F = model._rows[:60].astype(float)
+        labels = y[model._order]
+        away = ((F[:, None] - F) ** 2).sum(axis=2)
+        same = (labels[:, None] == labels) & ~np.eye(60, dtype=bool)
+        return away[same].mean() / away.mean()
+
+    assert within(much) < within(some) < within(none)
+    # gamma stays what it was, relative to distances
+    assert none.gamma_ * median_square(none._rows[:60]) == pytest.approx(
+        much.gamma_ * median_square(much._rows[:60]), rel=1e-3
+    )
 
 
 def test_what_is_known_of_copies_is_not_found_again(digits, monkeypatch):

@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from invarlearn.estimators._targets import check_family
-from invarlearn.features.compress import orbit_whitening, principal_directions
+from invarlearn.features.compress import principal_directions, whitening
 from invarlearn.features.defaults import default_family, default_features
 from invarlearn.solvers.groups import Ridge
 from invarlearn.solvers.landmarks import landmark_weights
@@ -26,7 +26,7 @@ from invarlearn.transforms._threads import slices
 # Copies of each sample, itself among them, and virtual samples in all. Up to so many, each has a
 # weight of its own; time grows with the cube of their number. Beyond, so many landmarks stand for
 # them.
-FEWEST_COPIES, MOST_COPIES, MOST_ROWS, LANDMARKS = 2, 60, 9000, 6000
+FEWEST_COPIES, MOST_COPIES, MOST_ROWS, LANDMARKS = 2, 150, 9000, 6000
 # Copies are made with so many random elements in all, but no more than so many for one copy of the
 # samples: where samples are many and copies few, different samples are moved differently.
 ELEMENTS, MOST_ELEMENTS = 512, 64
@@ -39,6 +39,8 @@ LAMS = (0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
 GAMMAS = (0.25, 0.5, 1.0, 2.0, 4.0)
 # Directions in which copies do not differ count no more than by this.
 FLOOR = 0.3
+# Directions in which samples of a class differ count less, half as much less with so many samples.
+PRIOR_SAMPLES = 300
 # Up to so many virtual samples double precision costs little.
 DOUBLE_ROWS = 4000
 # Rows whose features are in memory at a time, and what these may take.
@@ -82,6 +84,10 @@ class LearnsFromCopies(BaseEstimator):
     def _losses(self, predicted: NDArray, Y: NDArray) -> NDArray:
         """Give what a left-out prediction costs: (n,)."""
         raise NotImplementedError
+
+    def _classes_of(self, Y: NDArray) -> NDArray | None:
+        """Give the class of each sample, if there are classes."""
+        return None
 
     @abstractmethod
     def _estimate(self, predicted: NDArray, Y: NDArray) -> None:
@@ -127,6 +133,7 @@ class LearnsFromCopies(BaseEstimator):
         known = self._direct(self.features_.transform(some), copies)
         clock.tick("directions")
         self._choose(X, Y, candidates, known)
+        known = self._refine(known, Y)
         clock.tick("choice")
         self._solve(X, Y, rng, clock, known if self.family_ is candidates[-1] else known[:, :0])
 
@@ -137,10 +144,31 @@ class LearnsFromCopies(BaseEstimator):
         """
         self._mean, directions = principal_directions(F, int(self.n_components))
         F = (F - self._mean) @ directions
-        whitening = orbit_whitening(F, copies, self.whitening, FLOOR)
-        self._directions = directions @ whitening
-        known = (F @ whitening).astype(self._precision)
+        samples = np.tile(np.arange(len(F) // copies), copies)
+        white = whitening(F, samples, self.whitening, FLOOR)
+        self._directions = directions @ white
+        known = (F @ white).astype(self._precision)
         return known.reshape(copies, len(F) // copies, known.shape[1])
+
+    def _refine(self, known: NDArray, Y: NDArray) -> NDArray:
+        """Shrink also directions in which samples of one class differ; give what is known anew.
+
+        This looks at labels, so that samples left out would not be left out of it: everything is
+        chosen, and the accuracy estimated, before. The fewer samples there are, the less is done.
+        """
+        copies, n, _ = known.shape
+        classes = self._classes_of(Y[:n])
+        if copies == 1 or classes is None:
+            return known
+        freedom = n - len(np.unique(classes))
+        strength = self.whitening * freedom / (freedom + PRIOR_SAMPLES)
+        before = median_square(known[0])
+        F = known.reshape(copies * n, -1)
+        white = whitening(F, np.tile(classes, copies), strength, FLOOR)
+        self._directions = self._directions @ white.astype(self._directions.dtype)
+        known = (F @ white).reshape(known.shape)
+        self.gamma_ *= before / median_square(known[0])
+        return known
 
     def _check_parameters(self, X: NDArray) -> None:
         check_family(self.family)

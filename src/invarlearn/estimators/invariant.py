@@ -38,7 +38,7 @@ class InvariantClassifier(ClassifierMixin, LearnsFromCopies):
         oriented gradients for images and spectrograms, :class:`InvariantFeatures` for sequences,
         and the rows themselves, standardised, otherwise.
     n_copies : int, optional
-        Of each sample, itself among them. None: 60, or fewer so that there are no more than 9,000
+        Of each sample, itself among them. None: 150, or fewer so that there are no more than 9,000
         in all, but no fewer than 2.
     ranges : sequence of float, default=(1.0,)
         The ranges of the family times each of these numbers are tried, and the one is taken that
@@ -47,7 +47,8 @@ class InvariantClassifier(ClassifierMixin, LearnsFromCopies):
         Regularisation, against a kernel that is two on the diagonal. None: chosen.
     whitening : float, default=0.5
         How much directions of the features in which copies of one sample differ are shrunk: 0 not
-        at all, 1 until copies differ alike in all directions.
+        at all, 1 until copies differ alike in all directions. Then those in which samples of one
+        class differ, by as much if samples are many, by half as much with 300, hardly with few.
     n_average : int, default=1
         A prediction is the average over the sample and so many less one of its copies, drawn from
         half the range of the family.
@@ -75,6 +76,7 @@ class InvariantClassifier(ClassifierMixin, LearnsFromCopies):
         Part of the samples that were right when they were left out: with the best of what was
         tried, and with fewer copies, of fewer samples if these are many, than the model has.
         Features are not found anew for each, so that it is a little too good for few samples.
+        What differs within classes is not yet shrunk there, since that looks at labels.
     interval_ : tuple of two floats
         95 % confidence interval of it, if samples are independent.
     seconds_ : dict
@@ -124,6 +126,9 @@ class InvariantClassifier(ClassifierMixin, LearnsFromCopies):
 
     def _losses(self, predicted: NDArray, Y: NDArray) -> NDArray:
         return (predicted.argmax(axis=1) != Y.argmax(axis=1)).astype(float)
+
+    def _classes_of(self, Y: NDArray) -> NDArray:
+        return Y.argmax(axis=1)
 
     def _estimate(self, predicted: NDArray, Y: NDArray) -> None:
         losses = self._losses(predicted, Y)

@@ -20,7 +20,7 @@ from sklearn.svm import SVC
 from invarlearn.transforms import Family
 
 # An SVM on copies has so many of each row, and so many rows in all, at most.
-SVC_COPIES, SVC_ROWS = 60, 9000
+SVC_COPIES, SVC_ROWS = 150, 9000
 # C and gamma are chosen with so many rows.
 CHOICE_ROWS = 2000
 

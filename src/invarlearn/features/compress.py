@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigh
+from scipy.sparse import csr_array
 
 
 def principal_directions(F: NDArray, n_components: int) -> tuple[NDArray, NDArray]:
@@ -37,34 +38,37 @@ def principal_directions(F: NDArray, n_components: int) -> tuple[NDArray, NDArra
     return mean, centred.T @ (vectors[:, order] / np.sqrt(values[order]))
 
 
-def orbit_whitening(F: NDArray, n_copies: int, strength: float, floor: float) -> NDArray:
-    """Give the matrix that shrinks directions in which copies of one sample differ.
+def whitening(F: NDArray, groups: NDArray, strength: float, floor: float) -> NDArray:
+    """Give the matrix that shrinks directions in which rows of one group differ.
 
-    With S the covariance of copies about the mean of their sample, divided by the mean of its
-    eigenvalues, this is ``(S + floor) ** (-strength / 2)``. With strength one, what a family does
-    to a sample counts no more in one direction than in another, and what it cannot do counts most.
+    With S the covariance of rows about the mean of their group, divided by the mean of its
+    eigenvalues, this is ``(S + floor) ** (-strength / 2)``. With strength one, rows of a group
+    differ no more in one direction than in another, and what they never differ in counts most.
+    Groups are a sample and its copies, or the samples of a class.
 
     Parameters
     ----------
-    F : array of shape (n_copies * n, d)
-        All samples, then one copy of all of them after the other.
-    n_copies : int
+    F : array of shape (n, d)
+    groups : array of shape (n,) of integers
+        The group of each row.
     strength : float
     floor : float
 
     Returns
     -------
     array of shape (d, d)
-        Symmetric; the identity where copies do not differ.
+        Symmetric; the identity where rows of a group do not differ.
     """
     if not F.size:
         return np.eye(F.shape[1], dtype=F.dtype)
-    copies = F.reshape(n_copies, len(F) // n_copies, F.shape[1])
-    away = (copies - copies.mean(axis=0)).reshape(F.shape)
+    _, index, counts = np.unique(groups, return_inverse=True, return_counts=True)
+    members = csr_array((np.ones(len(F), dtype=F.dtype), (index, np.arange(len(F)))))
+    means = (members @ F) / counts[:, None].astype(F.dtype)
+    away = F - means[index]
     values, vectors = np.linalg.eigh((away.T @ away / len(away)).astype(float))
     values = np.maximum(values, 0)
     mean = values.mean()
-    # copies that differ by rounding only do not differ
+    # rows that differ by rounding only do not differ
     if mean <= 1e-9 * F.var():
         return np.eye(F.shape[1], dtype=F.dtype)
     powers = (values / mean + floor) ** (-strength / 2)

@@ -14,7 +14,7 @@ from sklearn.svm import SVC
 from invarlearn import InvariantClassifier, InvariantRegressor, VirtualSVC
 from invarlearn.datasets import load_mnist_sample
 from invarlearn.estimators import _copies
-from invarlearn.estimators._copies import Moved, median_square, similarity
+from invarlearn.estimators._copies import Moved, lower_similarity, median_square, similarity
 from invarlearn.features.compress import principal_directions, whitening
 from invarlearn.features.defaults import default_features
 from invarlearn.kernels import RBF
@@ -429,12 +429,6 @@ def test_every_row_is_moved_by_one_element_and_all_elements_move_rows():
     np.testing.assert_allclose(move(X[20:], 20), moved[20:])
 
 
-def test_rows_are_moved_whatever_their_class(digits):
-    """Samples are put in random order first: those that take turns do not move in turn."""
-    model = small(n_copies=2).fit(digits.X_train[:60], np.tile([0, 1], 30))
-    assert len(set(np.diff(model._order[:20] % 2))) > 1
-
-
 def test_classes_count_more_the_more_samples_there_are(digits, monkeypatch):
     """Directions that samples of a class differ in are shrunk after everything is chosen."""
     X, y = digits.X_train[:60], digits.y_train[:60]
@@ -462,17 +456,38 @@ def test_classes_count_more_the_more_samples_there_are(digits, monkeypatch):
     )
 
 
-def test_what_is_known_of_copies_is_not_found_again(digits, monkeypatch):
+@pytest.mark.parametrize("ranges", [(1.0,), (0.01, 1.0), (1.0, 10.0)])
+def test_what_is_known_of_copies_is_not_found_again(digits, monkeypatch, ranges):
     X, y = digits.X_train[:60], digits.y_train[:60]
-    model = small(n_copies=6).fit(X, y)
-    # of fewer copies of fewer samples
+    # of some copies of some samples
     monkeypatch.setattr(_copies, "CHOICE_ROWS", 120)
-    again = small(n_copies=6).fit(X, y)
-    assert again._left == (40, 3)
-    moves = again._moves(6)
-    F = np.concatenate([again._compressed(move(X[again._order])) for move in moves])
-    np.testing.assert_allclose(again._rows, F, atol=1e-5)
-    assert model._rows.shape[0] == 360
+    found = []
+    compressed = InvariantClassifier._compressed
+    monkeypatch.setattr(
+        InvariantClassifier,
+        "_compressed",
+        lambda self, X: (found.append(len(X)), compressed(self, X))[1],
+    )
+    model = small(n_copies=6, ranges=ranges, family=Rotation(15)).fit(X, y)
+    assert model._left == (40, 3)
+    # 40 samples and 2 copies are known by the widest; the others are found for the choice
+    assert sum(found) == 6 * 60 - 120 + 120 * (len(ranges) - 1)
+    moves = model._moves(6)
+    F = np.concatenate([compressed(model, move(X[model._order])) for move in moves])
+    # by the chosen family, which is not always the widest, and in the metric that was found last
+    np.testing.assert_allclose(model._rows, F, atol=1e-5)
+    if ranges == (1.0, 10.0):
+        assert model.family_.degrees == 15
+
+
+def test_half_of_the_similarities_are_enough(monkeypatch):
+    X = np.random.RandomState(0).randn(11, 3)
+    expected = similarity(X, X, 0.3)
+    for rows in (4, 11, 512):
+        monkeypatch.setattr(_copies, "SIMILARITY_ROWS", rows)
+        found = lower_similarity(X, 0.3)
+        assert found.flags.f_contiguous
+        np.testing.assert_allclose(np.tril(found), np.tril(expected))
 
 
 def test_single_precision_does(digits, monkeypatch):

@@ -123,7 +123,7 @@ class LearnsFromCopies(BaseEstimator):
         # pixels need no more than single precision; columns of a table may be far from zero
         pixels = self.family_.domain in ("image", "spectrogram")
         self._dtype = np.dtype(np.float32 if pixels else np.float64)
-        X, Y = X[self._order].astype(self._dtype), Y[self._order]
+        X, Y = X[self._order].astype(self._dtype, copy=False), Y[self._order]
         some, _ = self._few_copies(X, CHOICE_ROWS)
         self.features_ = self._new_features(X.shape[1], rng).fit(some)
         width = self.features_.transform(X[:1]).shape[1]
@@ -132,10 +132,9 @@ class LearnsFromCopies(BaseEstimator):
         some, copies = self._few_copies(X, _fitting(CHOICE_ROWS, width, self._dtype))
         known = self._direct(self.features_.transform(some), copies)
         clock.tick("directions")
-        self._choose(X, Y, candidates, known)
-        known = self._refine(known, Y)
+        known = self._refine(self._choose(X, Y, candidates, known), Y)
         clock.tick("choice")
-        self._solve(X, Y, rng, clock, known if self.family_ is candidates[-1] else known[:, :0])
+        self._solve(X, Y, rng, clock, known)
 
     def _direct(self, F: NDArray, copies: int) -> NDArray:
         """Find what features are compressed to; give some, compressed: (copies, samples, numbers).
@@ -219,10 +218,11 @@ class LearnsFromCopies(BaseEstimator):
             return clone(self.features)
         return default_features(self.family_, d, self.n_landmarks, seed)
 
-    def _choose(self, X: NDArray, Y: NDArray, candidates: list[Family], known: NDArray) -> None:
+    def _choose(self, X: NDArray, Y: NDArray, candidates: list[Family], known: NDArray) -> NDArray:
         """Choose ranges, gamma and lam by leaving out samples; see whether copies do any good.
 
-        Copies of the first samples by the last candidate are known, compressed.
+        Copies of the first samples by the last candidate are known, compressed; gives those by the
+        chosen one.
         """
         copies, n, _ = known.shape
         targets = Y[:n]
@@ -234,7 +234,7 @@ class LearnsFromCopies(BaseEstimator):
                 F = np.stack([self._compressed(move(X[:n])) for move in self._moves(copies)])
             found = self._left_out(F, targets)
             if best is None or found.error < best.error:
-                best, chosen = found, family
+                best, chosen, rows = found, family, F
         assert best is not None  # there is a candidate
         self.family_, self.gamma_, self.lam_ = chosen, best.gamma, best.lam
         self.lams_, self.left_out_errors_ = best.lams, best.errors
@@ -243,6 +243,7 @@ class LearnsFromCopies(BaseEstimator):
         if copies > 1:
             alone = self._left_out(known[:1], targets).predicted
             self._warn_if_worse(*(self._losses(P, targets) for P in (best.predicted, alone)))
+        return rows
 
     def _warn_if_worse(self, with_copies: NDArray, without: NDArray) -> None:
         better, worse = (int(s.sum()) for s in (with_copies < without, without < with_copies))

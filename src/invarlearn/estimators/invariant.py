@@ -47,8 +47,8 @@ class InvariantClassifier(ClassifierMixin, LearnsFromCopies):
         Regularisation, against a kernel that is two on the diagonal. None: chosen.
     whitening : float, default=0.5
         How much directions of the features in which copies of one sample differ are shrunk: 0 not
-        at all, 1 until copies differ alike in all directions. Then those in which samples of one
-        class differ, by as much if samples are many, by half as much with 300, hardly with few.
+        at all, 1 until copies differ alike in all directions. Then, if there are copies, those in
+        which samples of one class differ: half as much with 300 samples, hardly with few.
     n_average : int, default=1
         A prediction is the average over the sample and so many less one of its copies, drawn from
         half the range of the family.
@@ -119,7 +119,7 @@ class InvariantClassifier(ClassifierMixin, LearnsFromCopies):
         """Give the probability of each class: (n_samples, n_classes).
 
         The softmax of the scores, times the number that makes the classes of left-out samples most
-        likely.
+        likely; where these are left out, what differs within classes is not yet shrunk.
         """
         scores = self._scores(X).astype(float)
         return softmax(self._steepness * scores, axis=1)

@@ -188,7 +188,7 @@ PARTS = Experiment(
     quick={"variant": ["no copies", "15 copies"], "n_labels": [100]},
     note=_NOTE
     + (
-        "Without copies nothing is known to whiten. The range is that of the modest affine family. "
+        "Without copies nothing is whitened. The range is that of the modest affine family. "
         "Worst copies: those that a model with 10 copies finds hardest, of four times as many. "
         "Changes penalised: labels of the samples alone, and the squared differences to copies, "
         "4,000 rows in all, times 10."

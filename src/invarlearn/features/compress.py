@@ -31,7 +31,8 @@ def principal_directions(F: NDArray, n_components: int) -> tuple[NDArray, NDArra
     few_rows = F.shape[0] < F.shape[1]
     values, vectors = eigh(centred @ centred.T if few_rows else centred.T @ centred, driver="evd")
     order = np.argsort(values)[::-1][:n_components]
-    least = 100 * np.finfo(F.dtype).eps * max(values[-1], np.finfo(F.dtype).tiny)
+    precision = np.finfo(centred.dtype)
+    least = 100 * precision.eps * max(values[-1], precision.tiny)
     order = order[values[order] > least]
     if not few_rows:
         return mean, vectors[:, order]

@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
-from sklearn.utils import check_array, check_consistent_length, column_or_1d
-from sklearn.utils.validation import check_is_fitted
 
+from invarlearn.audit._inputs import check_audit
 from invarlearn.transforms import Family
 
 
@@ -81,20 +80,7 @@ def worst_case_accuracy(
     >>> found.accuracy < found.plain_accuracy
     True
     """
-    check_is_fitted(estimator)
-    if not isinstance(family, Family):
-        raise TypeError(f"family={family!r} is not a Family: build one from invarlearn.transforms")
-    kinds = [np.float64, np.float32]
-    X = check_array(X, dtype=kinds, accept_sparse="csr", input_name="X")
-    y = column_or_1d(y)
-    check_consistent_length(X, y)
-    classes = np.asarray(estimator.classes_)
-    unknown = np.setdiff1d(y, classes)
-    if len(unknown):
-        raise ValueError(
-            f"y has classes that the classifier was not fitted to: {unknown.tolist()[:5]}"
-        )
-    true = np.searchsorted(classes, y)
+    X, y, true = check_audit(estimator, X, y, family)
     endless = not np.isfinite(family._size(X.shape[1]))
     if sparse.issparse(X) and not endless:
         raise TypeError(f"{family!r} transforms dense rows only: pass X.toarray()")

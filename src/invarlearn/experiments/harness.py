@@ -12,12 +12,10 @@ from typing import Any
 
 from joblib import Parallel, delayed
 
+from invarlearn._progress import Clock, Progress
 from invarlearn.experiments.base import Experiment
 from invarlearn.experiments.store import Store
 from invarlearn.transforms._threads import one_thread
-
-# Called after each run with (done, total, seconds left or None).
-Progress = Callable[[int, int, float | None], None]
 
 
 def run_experiment(
@@ -50,7 +48,7 @@ def run_experiment(
     with store.writing():
         done = store.read()
         todo = [run for run in runs if experiment.key(run) not in done]
-        clock = _Clock(len(runs), len(runs) - len(todo), progress)
+        clock = Clock(len(runs), len(runs) - len(todo), progress)
         parallel = Parallel(n_jobs=n_jobs, return_as="generator_unordered", batch_size=1)
         tasks = (delayed(_timed)(experiment.run, run, os.getpid()) for run in todo)
         for run, result, seconds in parallel(tasks):
@@ -86,21 +84,3 @@ def _end_with(parent: int) -> None:
         os._exit(1)
 
     threading.Thread(target=watch, daemon=True).start()
-
-
-class _Clock:
-    """Tell how far a set of runs has come, and how long it may still take."""
-
-    def __init__(self, total: int, done: int, progress: Progress | None):
-        self.total = total
-        self.done = self.before = done
-        self.progress = progress
-        self.start = time.perf_counter()
-        if progress:
-            progress(done, total, None)
-
-    def tick(self) -> None:
-        self.done += 1
-        if self.progress:
-            pace = (time.perf_counter() - self.start) / (self.done - self.before)
-            self.progress(self.done, self.total, pace * (self.total - self.done))

@@ -1,0 +1,156 @@
+"""Which invariances help: where the answer is known."""
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import StratifiedKFold, cross_val_predict
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+
+from invarlearn import VirtualSVC
+from invarlearn.audit import choose_family
+from invarlearn.transforms import CyclicShift, Identity, Reflection
+
+
+def waves(n, shifted, seed=0):
+    """Give steep rises or steep falls, mirror images of each other, wherever they begin."""
+    rng = np.random.RandomState(seed)
+    y = np.arange(n) % 2
+    t = np.arange(16)
+    saw = np.where(t < 6, t / 5, 0)
+    X = np.stack([saw, saw[::-1]])[y] + 0.3 * rng.randn(n, 16)
+    if shifted:
+        X = np.stack([np.roll(row, k) for row, k in zip(X, rng.randint(16, size=n), strict=True)])
+    return X, y
+
+
+def test_what_helps_is_found_and_what_does_not_is_left():
+    X, y = waves(80, shifted=True)
+    candidates = {"shift": CyclicShift(), "mirror": Reflection(shape=(1, 16))}
+    found = choose_family(VirtualSVC(C=10), X, y, candidates, ranges=(1.0,))
+    assert found.helps
+    assert found.family is found.best
+    assert found.family.get_params() == CyclicShift().get_params()
+    assert found.accuracy.value > found.plain_accuracy.value + 0.1
+    assert found.p_value < 0.05
+    assert "helps: " in found.summary()
+    assert "CyclicShift" in found.summary()
+    rows = found.table()
+    assert rows[0]["family"] == "none"
+    assert not rows[0]["chosen"]
+    assert sum(row["chosen"] for row in rows) >= 1
+
+
+def test_none_is_said_when_none_helps():
+    # what matters is the sign of the first column: mirror images would destroy it
+    rng = np.random.RandomState(0)
+    X = rng.randn(60, 9)
+    y = (X[:, 0] > X[:, 8]).astype(int)
+    found = choose_family(VirtualSVC(C=10), X, y, Reflection(shape=(1, 9)), ranges=(1.0,))
+    assert not found.helps
+    assert isinstance(found.family, Identity)
+    assert isinstance(found.best, Identity)
+    assert "none" in found.summary()
+    assert found.p_value == 1
+    assert found.accuracy == found.plain_accuracy
+    assert [row["chosen"] for row in found.table()] == [True, False]
+
+
+def test_chance_seldom_makes_anything_help():
+    helps = 0
+    for seed in range(8):
+        rng = np.random.RandomState(seed)
+        X, y = rng.randn(40, 6), np.arange(40) % 2
+        found = choose_family(
+            VirtualSVC(C=1), X, y, [CyclicShift(), Reflection(shape=(1, 6))], cv=3
+        )
+        helps += found.helps
+        # labels are random: so is what is predicted of samples that took no part
+        assert found.accuracy.low < 0.5
+    assert helps <= 1
+
+
+def test_the_estimate_is_that_of_samples_that_took_no_part():
+    """Nested by hand: the choice in each training part, with scikit-learn's tools."""
+    X, y = waves(60, shifted=True, seed=1)
+    families = [Identity(), CyclicShift()]
+    found = choose_family(
+        VirtualSVC(C=10), X, y, families[1], ranges=(1.0,), cv=4, inner_cv=3, random_state=5
+    )
+    with_ = np.empty(60, dtype=bool)
+    for train, test in StratifiedKFold(4, shuffle=True, random_state=5).split(X, y):
+        inner = StratifiedKFold(3, shuffle=True, random_state=5)
+        right = [
+            cross_val_predict(VirtualSVC(family, C=10), X[train], y[train], cv=inner) == y[train]
+            for family in families
+        ]
+        gain = right[1].astype(float) - right[0]
+        chosen = families[int(gain.mean() > gain.std() / np.sqrt(len(gain)))]
+        with_[test] = VirtualSVC(chosen, C=10).fit(X[train], y[train]).predict(X[test]) == y[test]
+    assert found.accuracy.value == pytest.approx(with_.mean())
+
+
+def test_jobs_do_not_change_the_result():
+    X, y = waves(40, shifted=True)
+    seen = []
+    results = [
+        choose_family(
+            VirtualSVC(C=10),
+            X,
+            y,
+            CyclicShift(),
+            ranges=(0.5, 1.0),
+            cv=3,
+            n_jobs=n_jobs,
+            progress=lambda done, total, left: seen.append((done, total)),
+        )
+        for n_jobs in (1, 2)
+    ]
+    assert results[0].table() == results[1].table()
+    assert results[0].accuracy == results[1].accuracy
+    assert seen[-1][0] == seen[-1][1] > 0
+
+
+def test_groups_are_left_out_together():
+    X, y = waves(48, shifted=True)
+    groups = np.repeat(np.arange(12), 4)
+    seen = []
+
+    class Spy(VirtualSVC):
+        def fit(self, X_part, y_part):
+            seen.append(
+                {g for g, row in zip(groups, X, strict=True) if (row == X_part).all(1).any()}
+            )
+            return super().fit(X_part, y_part)
+
+        def predict(self, X_part):
+            out = {g for g, row in zip(groups, X, strict=True) if (row == X_part).all(1).any()}
+            assert not out & seen[-1]
+            return super().predict(X_part)
+
+    choose_family(Spy(C=10), X, y, CyclicShift(), ranges=(1.0,), cv=3, groups=groups)
+    assert len(seen) > 6
+
+
+def test_pipelines_name_their_parameter():
+    X, y = waves(40, shifted=True)
+    pipe = make_pipeline(FunctionTransformer(), VirtualSVC(C=10))
+    ways = {"ranges": (1.0,), "cv": 3}
+    found = choose_family(pipe, X, y, CyclicShift(), param="virtualsvc__family", **ways)
+    assert found.table() == choose_family(VirtualSVC(C=10), X, y, CyclicShift(), **ways).table()
+
+
+def test_mistakes_get_clear_errors():
+    X, y = waves(20, shifted=False)
+    with pytest.raises(ValueError, match="no parameter 'family'"):
+        choose_family(LogisticRegression(), X, y, CyclicShift())
+    with pytest.raises(TypeError, match="must be families"):
+        choose_family(VirtualSVC(), X, y, ["rotation"])
+    with pytest.raises(TypeError, match="must be families"):
+        choose_family(VirtualSVC(), X, y, [])
+    with pytest.raises(ValueError, match="one class only"):
+        choose_family(VirtualSVC(), X, np.zeros(20), CyclicShift())
+    with pytest.raises(ValueError, match="smaller cv"):
+        choose_family(VirtualSVC(), X[:4], y[:4], CyclicShift())
+    with pytest.raises(ValueError, match="ranges"):
+        choose_family(VirtualSVC(), X, y, CyclicShift(), ranges=())

@@ -19,6 +19,7 @@ from invarlearn.transforms.images import (
     to_polar,
 )
 from invarlearn.transforms.sequences import CyclicShift, Permutation
+from invarlearn.transforms.words import explain_words, family_of_words
 
 __all__ = [
     "Custom",
@@ -43,5 +44,7 @@ __all__ = [
     "TimeStretch",
     "Translation",
     "Union",
+    "explain_words",
+    "family_of_words",
     "to_polar",
 ]

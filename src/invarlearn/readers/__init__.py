@@ -1,0 +1,119 @@
+"""Samples from files: folders of images and sounds, NPZ, CSV and Parquet."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from invarlearn.readers import images, sounds
+from invarlearn.readers.arrays import read_csv, read_npz, read_parquet
+from invarlearn.readers.base import ReadError, Source
+from invarlearn.readers.images import Images
+from invarlearn.readers.sounds import Sounds
+
+__all__ = ["Images", "ReadError", "Sounds", "Source", "open_samples"]
+
+TABLES = {".csv": read_csv, ".parquet": read_parquet}
+
+
+def open_samples(
+    path: Path | str,
+    like: dict[str, Any] | None = None,
+    size: tuple[int, int] | None = None,
+    colour: bool = False,
+    rate: int = 8000,
+    label: str | None = None,
+    shape: tuple[int, ...] | None = None,
+) -> Source:
+    """Open samples, whatever they are in.
+
+    Parameters
+    ----------
+    path : path
+        A folder of PNG or JPEG images, or of WAV files, with a subfolder a class; an NPZ file with
+        X and y; a table in CSV or Parquet, with names of columns.
+    like : dict, optional
+        Settings of another source: samples are read as those were.
+    size, colour : optional
+        Of images: (height, width) that they are resized to, and whether colours are kept.
+    rate : int, default=8000
+        Of sounds: samples a second.
+    label : str, optional
+        Of tables: the column with the class. None: one called label, class, target or y.
+    shape : tuple, optional
+        Of tables and arrays: (height, width) or (height, width, channels) of a row.
+
+    Returns
+    -------
+    Source
+
+    Raises
+    ------
+    ReadError
+        If something cannot be read; it names the file and says what to do.
+    """
+    path = Path(path)
+    if not path.exists():
+        raise ReadError(f"{path} does not exist")
+    source = _opened(path, like or {}, size, colour, rate, label, shape)
+    source.settings["n_features"] = source.n_features
+    if like is not None:
+        _check_alike(path, source, like)
+    return source
+
+
+def _opened(
+    path: Path,
+    like: dict[str, Any],
+    size: tuple[int, int] | None,
+    colour: bool,
+    rate: int,
+    label: str | None,
+    shape: tuple[int, ...] | None,
+) -> Source:
+    if path.is_dir():
+        kind = like.get("kind") or _kind_of(path)
+        if kind == "images":
+            known = like.get("size")
+            size = size if known is None else (int(known[0]), int(known[1]))
+            return Images(path, size, bool(like.get("colour", colour)))
+        if kind == "sounds":
+            names = ("rate", "n_bins", "n_frames")
+            return Sounds(
+                path, **{name: int(like[name]) for name in names} if like else {"rate": rate}
+            )
+        raise ReadError(f"{path} is a folder, and the model was trained with a table or an array")
+    ending = path.suffix.lower()
+    if like.get("shape"):
+        shape = tuple(map(int, like["shape"]))
+    if ending == ".npz":
+        return read_npz(path, shape)
+    if ending in TABLES:
+        return TABLES[ending](path, like.get("label", label), like.get("columns"), shape)
+    raise ReadError(
+        f"{path}: {ending or 'a file without ending'} is not understood; pass a folder of images "
+        "or of WAV files, or a .npz, .csv or .parquet file"
+    )
+
+
+def _kind_of(folder: Path) -> str:
+    """Say what a folder has more of: images or sounds."""
+    endings = [path.suffix.lower() for path in folder.glob("**/*") if path.is_file()]
+    counts = {
+        "images": sum(ending in images.ENDINGS for ending in endings),
+        "sounds": sum(ending in sounds.ENDINGS for ending in endings),
+    }
+    if all(counts.values()):
+        raise ReadError(f"{folder} has both images and sounds in it: use a folder for each")
+    if not any(counts.values()):
+        raise ReadError(f"{folder} has no PNG or JPEG images and no WAV files in it")
+    return max(counts, key=lambda kind: counts[kind])
+
+
+def _check_alike(path: Path, source: Source, like: dict[str, Any]) -> None:
+    """Say so if rows are not as long as those of another source."""
+    if like.get("n_features", source.n_features) != source.n_features:
+        raise ReadError(
+            f"{path}: rows have {source.n_features} numbers, and those that the model was trained "
+            f"with have {like['n_features']}: prepare both in the same way"
+        )

@@ -1,0 +1,234 @@
+"""NPZ files with X and y, and tables: CSV and Parquet."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from invarlearn.readers.base import ReadError, Source
+
+# Columns that are taken for the class if nothing is said.
+LABELS = ("label", "class", "target", "y")
+
+
+class Rows(Source):
+    """Rows that are numbers already."""
+
+    kind = "rows"
+
+    def __init__(
+        self,
+        X: NDArray,
+        labels: NDArray | None,
+        names: Sequence[str],
+        shape: tuple[int, ...] | None,
+        settings: dict[str, Any],
+    ):
+        self._X, self.labels, self.names = X, labels, names
+        self.shape = shape
+        self.settings = {"kind": self.kind, "shape": None if shape is None else list(shape)}
+        self.settings |= settings
+
+    @property
+    def n_features(self) -> int:
+        """Numbers in a row."""
+        return int(self._X.shape[1])
+
+    def read(self, rows: slice) -> NDArray:
+        """Give some of the rows."""
+        return self._X[rows]
+
+
+def read_npz(path: Path, shape: tuple[int, ...] | None) -> Rows:
+    """Read X, (n, d) or (n, height, width[, channels]), and y if it is there."""
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            found = {name: file[name] for name in ("X", "y") if name in file.files}
+            names = file.files
+    except Exception as error:  # a damaged archive can fail anywhere in the reader
+        raise ReadError(f"{path} is no NPZ file that can be read: {_first_line(error)}") from None
+    if "X" not in found:
+        raise ReadError(
+            f"{path} has no array X, only {', '.join(names) or 'nothing'}: save with "
+            "np.savez(path, X=rows, y=classes)"
+        )
+    X = found["X"]
+    if X.ndim < 2 or 0 in X.shape or X.dtype.kind not in "buif":
+        raise ReadError(
+            f"{path}: X has shape {X.shape} and type {X.dtype}; it must be numbers, "
+            "(n, features) or (n, height, width) or (n, height, width, channels)"
+        )
+    if X.ndim > 4:
+        raise ReadError(f"{path}: X has {X.ndim} axes; at most four are understood")
+    own = tuple(map(int, X.shape[1:])) if X.ndim > 2 else None
+    # pixels in bytes are brightness from 0 to 1
+    X = X.reshape(len(X), -1) / np.float32(255) if X.dtype == np.uint8 else X.reshape(len(X), -1)
+    X = X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
+    bad = np.flatnonzero(~np.isfinite(X).all(axis=1))
+    if len(bad):
+        raise ReadError(f"{path}: row {bad[0]} of X has values that are not numbers: mend it")
+    y = found.get("y")
+    if y is not None and (y.shape != (len(X),) or y.dtype.kind not in "buifUS"):
+        raise ReadError(
+            f"{path}: y has shape {y.shape} and type {y.dtype}; it must be one class for each of "
+            f"{len(X)} rows"
+        )
+    if y is not None and y.dtype.kind == "f" and not np.isfinite(y).all():
+        raise ReadError(f"{path}: y has values that are not numbers: mend or remove these rows")
+    if y is not None and y.dtype.kind == "S":
+        y = y.astype(str)
+    return Rows(X, y, _numbers(len(X)), shape or own, {"columns": None})
+
+
+def read_csv(
+    path: Path, label: str | None, columns: list[str] | None, shape: tuple[int, ...] | None
+) -> Rows:
+    """Read a table whose first line names the columns."""
+    lines = _csv_lines(path)
+    header = next(lines, (0, []))[1]
+    wanted, place = _columns(path, header, label, columns)
+    label = header[place] if place is not None else None
+    index = [header.index(name) for name in wanted]
+    rows, labels = [], []
+    for number, fields in lines:
+        if len(fields) != len(header):
+            raise ReadError(
+                f"{path}, line {number}: {len(fields)} fields where {len(header)} columns are "
+                "named; is a value quoted that should not be, or the other way round?"
+            )
+        rows.append(_floats(path, number, fields, index, header))
+        if place is not None:
+            if not fields[place].strip():
+                raise ReadError(f"{path}, line {number}: no {label}; fill it in, or remove it")
+            labels.append(fields[place].strip())
+    if not rows:
+        raise ReadError(f"{path} has no rows under its header")
+    X = np.array(rows, dtype=np.float64)
+    y = np.array(labels) if place is not None else None
+    return Rows(X, y, _numbers(len(X)), shape, {"columns": wanted, "label": label})
+
+
+def read_parquet(
+    path: Path, label: str | None, columns: list[str] | None, shape: tuple[int, ...] | None
+) -> Rows:
+    """Read a table in Parquet's format."""
+    try:
+        import pyarrow.parquet
+    except ImportError:
+        raise ReadError(
+            f"{path}: reading Parquet needs pyarrow: pip install 'invarlearn[parquet]'"
+        ) from None
+    try:
+        table = pyarrow.parquet.ParquetFile(path).read()
+        wanted, place = _columns(path, table.column_names, label, columns)
+    except ReadError:
+        raise
+    except Exception as error:  # a damaged file can fail anywhere in the reader
+        raise ReadError(
+            f"{path} is no Parquet file that can be read: {_first_line(error)}"
+        ) from None
+    if not len(table):
+        raise ReadError(f"{path} has no rows")
+    parts = []
+    for name in wanted:
+        try:
+            values = np.asarray(table.column(name).to_numpy(), dtype=np.float64)
+        except (ValueError, TypeError, NotImplementedError):
+            raise ReadError(f"{path}: column {name!r} has other things than numbers") from None
+        bad = np.flatnonzero(~np.isfinite(values))
+        if len(bad):
+            raise ReadError(f"{path}, row {bad[0] + 1}: column {name!r} has no number: fill it in")
+        parts.append(values)
+    y = None
+    label = None if place is None else table.column_names[place]
+    if label is not None:
+        column = table.column(label)
+        if column.null_count:
+            raise ReadError(f"{path}: {column.null_count} rows have no {label}: fill it in")
+        y = np.array([str(value) for value in column.to_pylist()])
+    X = np.stack(parts, axis=1)
+    return Rows(X, y, _numbers(len(X)), shape, {"columns": wanted, "label": label})
+
+
+def _columns(
+    path: Path, header: list[str], label: str | None, columns: list[str] | None
+) -> tuple[list[str], int | None]:
+    """Give the names of the numbers' columns, and the place of the label's."""
+    if not header:
+        raise ReadError(f"{path} is empty: its first line must name the columns")
+    if len(set(header)) < len(header):
+        twice = next(name for name in header if header.count(name) > 1)
+        raise ReadError(f"{path} has two columns called {twice!r}: rename one")
+    if columns is not None:
+        missing = [name for name in columns if name not in header]
+        if missing:
+            raise ReadError(
+                f"{path} has no column {missing[0]!r}, which the model was trained with; it has "
+                f"{_some(header)}"
+            )
+        return columns, header.index(label) if label in header else None
+    if label is None:
+        known = [name for name in header if name.lower() in LABELS]
+        if len(known) != 1:
+            raise ReadError(
+                f"{path}: which column is the class? Say --label NAME; there are {_some(header)}"
+            )
+        label = known[0]
+    elif label not in header:
+        raise ReadError(f"{path} has no column {label!r}; there are {_some(header)}")
+    wanted = [name for name in header if name != label]
+    if not wanted:
+        raise ReadError(f"{path} has no columns but {label!r}")
+    return wanted, header.index(label)
+
+
+def _csv_lines(path: Path) -> Iterator[tuple[int, list[str]]]:
+    """Give the fields of every line, and its number."""
+    try:
+        with open(path, newline="", encoding="utf-8-sig") as file:
+            first = file.readline()
+            file.seek(0)
+            # whatever the first line has most of lies between fields
+            between = max((",", ";", "\t"), key=first.count)
+            reader = csv.reader(file, delimiter=between, strict=True)
+            for fields in reader:
+                if fields:
+                    yield reader.line_num, fields
+    except (csv.Error, UnicodeDecodeError) as error:
+        raise ReadError(f"{path} is no table in CSV that can be read: {error}") from None
+
+
+def _floats(
+    path: Path, number: int, fields: list[str], index: list[int], header: list[str]
+) -> list[float]:
+    values = []
+    for at in index:
+        try:
+            value = float(fields[at])
+        except ValueError:
+            value = np.nan
+        if not np.isfinite(value):
+            raise ReadError(
+                f"{path}, line {number}: column {header[at]!r} has {fields[at][:40]!r}, which is "
+                "no number; code it as one, or remove the column or the line"
+            )
+        values.append(value)
+    return values
+
+
+def _numbers(n: int) -> list[str]:
+    return [str(i) for i in range(1, n + 1)]
+
+
+def _some(names: Sequence[str], most: int = 12) -> str:
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(map(repr, names[:most])) + more
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).strip() or type(error).__name__).splitlines()[0]

@@ -1,0 +1,95 @@
+"""What every reader gives: samples by name, read when they are asked for."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+# Rows that are read at a time take about so many bytes.
+BLOCK_BYTES = 64 * 2**20
+
+
+class ReadError(ValueError):
+    """A file that cannot be read: which, where, and what to do."""
+
+
+class Source(ABC):
+    """Samples in files, as rows of numbers.
+
+    Attributes
+    ----------
+    names : sequence of str
+        Of the samples: files, or numbers of rows.
+    labels : array of shape (n_samples,), or None
+        Classes, if the files say them.
+    shape : tuple of int, or None
+        Shape of a row, if it has one.
+    kind : {"images", "sounds", "rows"}
+    settings : dict
+        How the rows were made, in numbers and strings: what ``like`` of
+        :func:`invarlearn.readers.open_samples` takes.
+    """
+
+    names: Sequence[str]
+    labels: NDArray | None
+    shape: tuple[int, ...] | None
+    kind: str
+    settings: dict[str, Any]
+
+    @abstractmethod
+    def read(self, rows: slice) -> NDArray:
+        """Give some of the rows: (n, n_features)."""
+        raise NotImplementedError
+
+    @property
+    @abstractmethod
+    def n_features(self) -> int:
+        """Numbers in a row."""
+        raise NotImplementedError
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def blocks(self) -> Iterator[slice]:
+        """Cut the samples into blocks that fit into memory."""
+        step = max(1, BLOCK_BYTES // (4 * self.n_features))
+        for start in range(0, len(self), step):
+            yield slice(start, min(start + step, len(self)))
+
+    def read_all(self) -> NDArray:
+        """Give all rows."""
+        return np.concatenate([self.read(some) for some in self.blocks()])
+
+
+def class_files(folder: Path, endings: tuple[str, ...], what: str) -> tuple[list[Path], list[str]]:
+    """List the files of a folder with a subfolder a class, and their classes, in order.
+
+    Files beside the subfolders have no class; then there must be no subfolders with files.
+    """
+    flat = _files_in(folder, endings)
+    classes, paths = [], []
+    for sub in sorted(p for p in folder.iterdir() if p.is_dir() and not p.name.startswith(".")):
+        found = _files_in(sub, endings)
+        paths += found
+        classes += [sub.name] * len(found)
+    if flat and paths:
+        raise ReadError(
+            f"{folder} has {what} both beside and inside its subfolders, such as {flat[0].name}: "
+            "put each into the subfolder of its class"
+        )
+    if not flat and not paths:
+        raise ReadError(f"{folder} has no {what} ({', '.join(endings)}) in it or in its subfolders")
+    return (flat, []) if flat else (paths, classes)
+
+
+def _files_in(folder: Path, endings: tuple[str, ...]) -> list[Path]:
+    return sorted(
+        path
+        for path in folder.iterdir()
+        if path.suffix.lower() in endings and not path.name.startswith(".") and path.is_file()
+    )

@@ -1,0 +1,87 @@
+"""Folders of WAV files, a subfolder a class."""
+
+from __future__ import annotations
+
+import warnings
+from math import gcd
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.io import wavfile
+from scipy.signal import resample_poly
+
+from invarlearn.readers.base import ReadError, Source, class_files
+from invarlearn.transforms import LogSpectrogram
+
+ENDINGS = (".wav",)
+# A clip of more bytes than this is no clip.
+MOST_BYTES = 2**28
+RATES = (1_000, 768_000)
+
+
+class Sounds(Source):
+    """WAV files of a folder, as log-frequency spectrograms that every clip fills.
+
+    Parameters
+    ----------
+    folder : path
+        With a subfolder a class, or with the files themselves, which then have no class.
+    rate : int, default=8000
+        Samples a second that clips are brought to; half of it is the highest frequency.
+    n_bins, n_frames : int
+        Frequencies, twelve to an octave downwards from the highest, and time steps.
+    """
+
+    kind = "sounds"
+
+    def __init__(self, folder: Path, rate: int = 8000, n_bins: int = 64, n_frames: int = 32):
+        self.paths, classes = class_files(folder, ENDINGS, "sounds")
+        self.names = [str(path.relative_to(folder)) for path in self.paths]
+        self.labels = np.array(classes) if classes else None
+        self.shape = (n_bins, n_frames)
+        self.settings = {"kind": self.kind, "rate": rate, "n_bins": n_bins, "n_frames": n_frames}
+        top = 0.475 * rate
+        self._rate = rate
+        self._spectrogram = LogSpectrogram(
+            sample_rate=rate,
+            n_bins=n_bins,
+            fmin=top / 2 ** ((n_bins - 1) / 12),
+            n_frames=n_frames,
+            length="stretch",
+        ).fit([np.ones(rate)])
+
+    @property
+    def n_features(self) -> int:
+        """Frequencies times time steps."""
+        assert self.shape is not None
+        return int(np.prod(self.shape))
+
+    def read(self, rows: slice) -> NDArray[np.float32]:
+        """Give some of the spectrograms: loudness from 0 to 1, float32."""
+        clips = [_clip(path, self._rate) for path in self.paths[rows]]
+        return self._spectrogram.transform(clips).astype(np.float32)
+
+
+def _clip(path: Path, rate: int) -> NDArray[np.float64]:
+    """Read one channel, at so many samples a second."""
+    if path.stat().st_size > MOST_BYTES:
+        raise ReadError(f"{path} has more than {MOST_BYTES:,} bytes: cut it into clips")
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            own, samples = wavfile.read(path)
+    except Exception as error:  # a damaged file can fail anywhere in the reader
+        raise ReadError(f"{path} is no WAV file that can be read: {error}; remove it") from None
+    samples = np.asarray(samples, dtype=float)
+    if samples.ndim == 2:
+        samples = samples.mean(axis=1) if samples.shape[1] else samples[:, :0].ravel()
+    if not len(samples) or not np.isfinite(samples).all():
+        what = "not numbers only" if len(samples) else "empty"
+        raise ReadError(f"{path} is {what}: remove it, or record it again")
+    if not RATES[0] <= own <= RATES[1]:
+        raise ReadError(f"{path} says it has {own} samples a second: record it again")
+    if own != rate:
+        common = gcd(int(own), rate)
+        samples = resample_poly(samples, rate // common, int(own) // common)
+    return samples

@@ -351,3 +351,17 @@ def test_scaled_to_nearly_nothing_hardly_anything_moves():
     assert Rotation(120).scaled(2).degrees == 180
     with pytest.raises(ValueError, match="factor=0"):
         family.scaled(0)
+
+
+def test_copies_of_random_elements_draw_them_once():
+    calls = []
+
+    class Counted(Rotation):
+        def _drawn(self, k, rng, n_features):
+            calls.append(k)
+            return super()._drawn(k, rng, n_features)
+
+    X = np.random.RandomState(0).rand(2, 64)
+    family = Custom(list(Counted(20).sample(6, random_state=0)))
+    np.testing.assert_array_equal(clone(family).orbit(X), family.orbit(X))
+    assert calls == [6]

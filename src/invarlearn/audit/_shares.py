@@ -33,9 +33,11 @@ def share_of(values: NDArray | list[float]) -> Share:
     """
     values = np.asarray(values, dtype=float)
     n, mean = len(values), float(values.mean())
-    spread = float(values.var())
+    # with a zero and a one more, so that few samples that happen to agree do not seem sure
+    spread = np.concatenate([values, [0.0, 1.0]])
+    middle = float(spread.mean())
     # of zeros and ones the variance is mean (1 - mean), and this is n
-    effective = n * mean * (1 - mean) / spread if spread > 0 else float(n)
+    effective = n * middle * (1 - middle) / float(spread.var())
     return Share(mean, *_wilson(mean, effective))
 
 

@@ -8,9 +8,13 @@ import sys
 import typer
 
 from invarlearn import __version__
+from invarlearn.cli.audit import audit_command
 from invarlearn.cli.data import data_command
 from invarlearn.cli.demo import demo_command
+from invarlearn.cli.predict import predict_command
 from invarlearn.cli.reproduce import reproduce_command
+from invarlearn.cli.train import train_command
+from invarlearn.cli.words import words_command
 
 app = typer.Typer(
     name="invarlearn",
@@ -20,6 +24,10 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
+app.command("train")(train_command)
+app.command("predict")(predict_command)
+app.command("audit")(audit_command)
+app.command("words")(words_command)
 app.command("demo")(demo_command)
 app.command("reproduce")(reproduce_command)
 app.command("data")(data_command)
@@ -44,7 +52,7 @@ def main() -> None:
     """Run the command line; expected errors end it with one line and exit code 1."""
     try:
         app()
-    except (OSError, RuntimeError, ValueError, MemoryError) as error:
+    except (OSError, RuntimeError, TypeError, ValueError, MemoryError) as error:
         if os.environ.get("INVARLEARN_DEBUG"):
             raise
         typer.echo(f"invarlearn: error: {error}", err=True)

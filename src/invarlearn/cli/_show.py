@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.table import Table
@@ -35,11 +37,22 @@ def show_table(rows: Sequence[dict[str, Any]], title: str, numbers: Sequence[str
 
 @contextmanager
 def progress_of(title: str) -> Iterator[Callable[[int, int, float | None], None]]:
-    """Give a function (done, total, seconds left) that shows a bar, or lines if not a terminal."""
+    """Give a function (done, total, seconds left) that shows a bar, or lines if not a terminal.
+
+    Lines come for the first and last part, and a minute or a tenth of all after the last line.
+    """
     if not errors.is_terminal:
-        yield lambda done, total, left: errors.print(
-            f"{title}: {done} of {total} done{_time_left(left)}", highlight=False, soft_wrap=True
-        )
+        last = (-1.0, 0.0)
+
+        def tell(done: int, total: int, left: float | None) -> None:
+            nonlocal last
+            share, now = done / max(1, total), time.monotonic()
+            if done in (0, total) or share - last[0] >= 0.1 or now - last[1] >= 60:
+                last = (share, now)
+                text = f"{title}: {done} of {total} done{_time_left(left)}"
+                errors.print(text, highlight=False, soft_wrap=True)
+
+        yield tell
         return
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
     with Progress(*columns, TextColumn("{task.fields[left]}"), console=errors) as bar:
@@ -49,6 +62,16 @@ def progress_of(title: str) -> Iterator[Callable[[int, int, float | None], None]
             bar.update(task, completed=done, total=total, left=_time_left(left))
 
         yield advance
+
+
+@contextmanager
+def stoppable() -> Iterator[None]:
+    """End with a word, and the code that scripts know, when the work is interrupted."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        errors.print("stopped; nothing was left half-written", highlight=False)
+        raise typer.Exit(130) from None
 
 
 def _time_left(seconds: float | None) -> str:

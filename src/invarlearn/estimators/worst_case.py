@@ -236,7 +236,7 @@ class WorstCaseSVC(ClassifierMixin, BaseEstimator):
         if not np.isfinite(size):
             raise ValueError(
                 f"the elements of {family!r} cannot be listed: use WorstCaseLinearSVC, or "
-                "family=Custom(family.sample(k)) for k random ones, or pass oracle="
+                "family=Sampled(family, k) for k random ones, or pass oracle="
             )
         costs = costs_of(self, size)
         return OrbitColumns(X, numbers, self.kernel_, costs, family, cache)

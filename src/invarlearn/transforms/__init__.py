@@ -18,6 +18,7 @@ from invarlearn.transforms.images import (
     Translation,
     to_polar,
 )
+from invarlearn.transforms.sampled import Sampled
 from invarlearn.transforms.sequences import CyclicShift, Permutation
 from invarlearn.transforms.words import explain_words, family_of_words
 
@@ -38,6 +39,7 @@ __all__ = [
     "Product",
     "Reflection",
     "Rotation",
+    "Sampled",
     "Scaling",
     "Shear",
     "Thickness",

@@ -320,7 +320,7 @@ class Family(BaseEstimator):
         if not np.isfinite(size):
             raise ValueError(
                 f"the elements of {self!r} cannot be listed: family.sample(k) draws some, and "
-                "Custom(family.sample(k)) makes a listed family of them"
+                "Sampled(family, k) is a listed family of them"
             )
         return (len(X), int(size), X.shape[1])
 

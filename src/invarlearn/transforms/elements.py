@@ -35,6 +35,11 @@ class Elements(Sequence):
         chosen = range(self.k)[i]
         return Element(self, chosen) if isinstance(chosen, int) else [self[j] for j in chosen]
 
+    def __deepcopy__(self, memo: Any) -> Elements:
+        # nothing of it changes; scikit-learn copies the elements of a list one by one, and each
+        # copy would draw all of them again
+        return self
+
     def __repr__(self) -> str:
         return f"<{self.k} random elements of {self.family!r}>"
 

@@ -1,0 +1,107 @@
+"""``invarlearn audit``: how often predictions flip under what should not matter."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from invarlearn.cli._samples import (
+    MAY_CHANGE,
+    AsJson,
+    Data,
+    ModelPath,
+    check_output,
+    command_line,
+    print_json,
+)
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+def audit_command(
+    data: Data,
+    model: ModelPath = Path("model.skops"),
+    may_change: Annotated[
+        str | None, typer.Option(help=MAY_CHANGE + " Nothing said: what the model was told.")
+    ] = None,
+    out: Annotated[Path, typer.Option(help="Where to write the report.")] = Path("audit.html"),
+    elements: Annotated[int, typer.Option(min=1, help="Transformations to try, each.")] = 50,
+    seed: Annotated[int, typer.Option(min=0, help="Of the transformations.")] = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Tell how often predictions flip under what should not matter, and for which samples.
+
+    Use samples that the model was not trained with.
+    """
+    from invarlearn.audit import invariance_report
+    from invarlearn.cli._show import console, progress_of, stoppable
+    from invarlearn.models import family_for
+    from invarlearn.persistence import load_model
+    from invarlearn.readers import ReadError, open_samples
+    from invarlearn.report.audit import audit_page
+
+    check_output(out)
+    trained = load_model(model)
+    source = open_samples(data, like=trained.settings)
+    if source.labels is None:
+        raise ReadError(f"{data} does not say the classes of its samples, which an audit needs")
+    family = trained.family if may_change is None else family_for(source, may_change)
+    labels = _as_trained(source.labels, trained.estimator.classes_, data)
+    with stoppable(), progress_of("audit") as progress:
+        report = invariance_report(
+            trained.estimator,
+            source.read_all(),
+            labels,
+            family,
+            elements,
+            random_state=seed,
+            progress=progress,
+        )
+    page = audit_page(report, source.shape, source.names, f"Audit of {model.name}")
+    page.made_by(
+        command_line(),
+        model=f"route {trained.route}, trained with {trained.n_samples:,} samples",
+        may_change=repr(family),
+        samples=f"{len(source):,}, of {data}",
+        seed=seed,
+    ).write(out)
+    if as_json:
+        flips = [
+            {"sample": source.names[f.index], "class": f.label, "taken_for": f.predicted}
+            for f in report.flips
+        ]
+        print_json(
+            {
+                "report": str(out),
+                "family": repr(family),
+                "table": report.table(),
+                "became_wrong": flips,
+            }
+        )
+        return
+    console.print(report.summary(), highlight=False, soft_wrap=True)
+    for flip in report.flips[:5]:
+        name = source.names[flip.index]
+        console.print(
+            f"  {name}: {flip.label}, taken for {flip.predicted} when transformed",
+            highlight=False,
+            soft_wrap=True,
+        )
+    console.print(f"report: {out}", highlight=False, soft_wrap=True)
+
+
+def _as_trained(labels: NDArray, classes: NDArray, data: Path) -> NDArray:
+    """Give classes in the type that the model has them in."""
+    import numpy as np
+
+    known = {str(one): one for one in classes}
+    unknown = sorted({str(one) for one in labels} - set(known))
+    if unknown:
+        raise ValueError(
+            f"{data} has classes that the model does not know: {', '.join(unknown[:5])}; it knows "
+            f"{', '.join(map(str, classes[:20]))}"
+        )
+    return np.array([known[str(one)] for one in labels], dtype=classes.dtype)

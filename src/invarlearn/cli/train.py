@@ -1,0 +1,106 @@
+"""``invarlearn train``: a model from files, without code."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from invarlearn.cli._samples import MAY_CHANGE, AsJson, Data, check_output, print_json, sides
+
+
+def train_command(
+    data: Data,
+    model: Annotated[Path, typer.Option("--model", help="Where to write the model.")] = Path(
+        "model.skops"
+    ),
+    may_change: Annotated[
+        str | None,
+        typer.Option(
+            help=MAY_CHANGE + " Nothing said: modest shifts, turns, sizes and slants of images, "
+            "pitch and tempo of sounds, nothing of tables."
+        ),
+    ] = None,
+    route: Annotated[
+        str,
+        typer.Option(
+            help="features, kernel, functionals, worst-case or invariant; auto takes the one that "
+            "predicts samples best that are left out."
+        ),
+    ] = "auto",
+    size: Annotated[
+        str | None, typer.Option(help="Images: resize to height x width, such as 28x28.")
+    ] = None,
+    colour: Annotated[bool, typer.Option("--colour", help="Images: keep colours.")] = False,
+    rate: Annotated[int, typer.Option(min=1000, help="Sounds: samples a second.")] = 8000,
+    label: Annotated[str | None, typer.Option(help="Tables: the column with the class.")] = None,
+    shape: Annotated[
+        str | None,
+        typer.Option(help="Tables, arrays: rows are images, such as 28x28 or 32x32x3."),
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Of everything that is random.")] = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Learn the classes of samples in files, and write a model."""
+    from invarlearn.cli._show import console, errors, progress_of, show_table, stoppable
+    from invarlearn.models import train_model
+    from invarlearn.persistence import save_model
+    from invarlearn.readers import open_samples
+
+    check_output(model)
+    height_width = sides(size, "--size")
+    source = open_samples(
+        data,
+        size=None if height_width is None else (height_width[0], height_width[1]),
+        colour=colour,
+        rate=rate,
+        label=label,
+        shape=sides(shape, "--shape", most=3),
+    )
+    with stoppable(), progress_of("left-out parts") as progress:
+        trained = train_model(
+            source,
+            may_change,
+            route,
+            seed,
+            progress,
+            told=lambda text: errors.print(text, highlight=False),
+        )
+    save_model(trained, model)
+    value, low, high = trained.accuracy
+    if as_json:
+        print_json(
+            {
+                "model": str(model),
+                "samples": trained.n_samples,
+                "classes": trained.estimator.classes_.tolist(),
+                "may_change": repr(trained.family),
+                "route": trained.route,
+                "accuracy": value,
+                "interval": [low, high],
+                "routes": trained.compared,
+            }
+        )
+        return
+    if len(trained.compared) > 1:
+        rows = [
+            {
+                "route": one["route"],
+                "accuracy_%": ""
+                if one["accuracy"] is None
+                else f"{100 * one['accuracy']:.1f} ({100 * one['interval'][0]:.1f} to "
+                f"{100 * one['interval'][1]:.1f})",
+                "": one["reason"] or ("taken" if one["route"] == trained.route else ""),
+            }
+            for one in trained.compared
+        ]
+        show_table(rows, "Samples that were left out", numbers=("accuracy_%",))
+    console.print(f"may change: {trained.family!r}", highlight=False, soft_wrap=True)
+    console.print(
+        f"expect {100 * value:.1f} % right (95 % interval {100 * low:.1f} to {100 * high:.1f}), by "
+        f"leaving out parts of {trained.n_samples:,} samples",
+        highlight=False,
+        soft_wrap=True,
+    )
+    console.print(f"model: {model}", highlight=False, soft_wrap=True)

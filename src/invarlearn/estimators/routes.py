@@ -1,0 +1,208 @@
+"""The four routes as estimators with settings that do for most data, and a choice among them."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import reduce
+from operator import or_
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.model_selection import StratifiedKFold
+from sklearn.pipeline import make_pipeline, make_union
+from sklearn.preprocessing import StandardScaler
+
+from invarlearn._progress import Clock, Progress
+from invarlearn.estimators.invariant import InvariantClassifier
+from invarlearn.estimators.orbit import OrbitSVC
+from invarlearn.estimators.representer_cv import InvSVCCV
+from invarlearn.estimators.rls import RLSClassifier
+from invarlearn.estimators.worst_case import WorstCaseSVC
+from invarlearn.estimators.worst_case_linear import WorstCaseLinearSVC
+from invarlearn.features.invariant import InvariantFeatures
+from invarlearn.features.oriented import OrientedGradients
+from invarlearn.functionals import Change
+from invarlearn.transforms import Family, Identity, Sampled, Translation
+from invarlearn.transforms.combine import Combination
+
+# Orbits are listed up to this many elements; of larger families random ones stand for them.
+MOST_ELEMENTS = 256
+# Kernel machines that solve for every copy at once are tried up to so many samples.
+MOST_SAMPLES = 1000
+
+
+def invariant_route(family: Family, n_features: int, seed: int) -> Any:
+    """Give the estimator to begin with: features and copies of the samples."""
+    return InvariantClassifier(family, random_state=seed)
+
+
+def features_route(family: Family, n_features: int, seed: int) -> Any:
+    """Give invariant features and least squares; of images also features of their gradients."""
+    _check_not_bag(family)
+    size = family._size(n_features)
+    few = None if size <= MOST_ELEMENTS else MOST_ELEMENTS
+    own = InvariantFeatures(
+        family, 300, 12, n_elements=few, normalize=_is_image(family), random_state=seed
+    )
+    if not _is_image(family):
+        return make_pipeline(StandardScaler(), own, RLSClassifier())
+    gradients = OrientedGradients(shape=family.resolve_shape(n_features))
+    maps = gradients.fit(np.zeros((1, n_features), dtype=np.float32)).shape_
+    moved = InvariantFeatures(Translation(2, shape=maps), 400, 12, random_state=seed)
+    return make_pipeline(make_union(own, make_pipeline(gradients, moved)), RLSClassifier())
+
+
+def kernel_route(family: Family, n_features: int, seed: int) -> Any:
+    """Give an SVM on the best fit; of images, of their gradients."""
+    if not _is_image(family):
+        return make_pipeline(StandardScaler(), OrbitSVC(_listed(family, n_features, seed)))
+    gradients = OrientedGradients(shape=family.resolve_shape(n_features))
+    return OrbitSVC(_listed(family, n_features, seed), features=gradients)
+
+
+def functionals_route(family: Family, n_features: int, seed: int) -> Any:
+    """Give least squares whose function changes little along each transformation."""
+    grid: dict[str, Any] = {"lams": (10.0, 100.0), "nus": (10.0, 100.0)}
+    change = Change(_one_at_a_time(family, n_features, seed))
+    return InvSVCCV(change, gamma="median", loss="squared", cv=3, random_state=seed, **grid)
+
+
+def worst_case_route(family: Family, n_features: int, seed: int) -> Any:
+    """Give an SVM against the worst transformation of each sample."""
+    if family.domain == "bag":
+        return WorstCaseLinearSVC(family, random_state=seed)
+    one = _one_at_a_time(family, n_features, seed)
+    return WorstCaseSVC(one, gamma="median", C=30.0, tol=0.03, random_state=seed)
+
+
+# One line registers a route; the one to begin with comes first.
+ROUTES: dict[str, Callable[[Family, int, int], Any]] = {
+    "invariant": invariant_route,
+    "features": features_route,
+    "kernel": kernel_route,
+    "functionals": functionals_route,
+    "worst-case": worst_case_route,
+}
+
+
+@dataclass(frozen=True)
+class RouteScore:
+    """How a route did at samples left out.
+
+    Attributes
+    ----------
+    route : str
+    right : array of shape (n_samples,), or None
+        Which samples were right when they were left out; None if the route could not be used.
+    scores : array of shape (n_samples, n_classes), or None
+        Of the classes, for samples left out.
+    reason : str
+        Why it could not be used.
+    """
+
+    route: str
+    right: NDArray[np.bool_] | None = None
+    scores: NDArray[np.float64] | None = None
+    reason: str = ""
+
+
+def compare_routes(
+    routes: list[str],
+    family: Family,
+    X: NDArray,
+    y: NDArray,
+    seed: int = 0,
+    n_splits: int = 3,
+    progress: Progress | None = None,
+) -> list[RouteScore]:
+    """Predict samples that are left out, by each of some routes.
+
+    Parameters
+    ----------
+    routes : list of str
+    family : Family
+    X : array of shape (n_samples, n_features)
+    y : array of shape (n_samples,)
+    seed : int
+    n_splits : int
+        Parts of the samples, no more than the largest class has.
+    progress : callable, optional
+        Called with (done, total, seconds left) after each fit.
+
+    Returns
+    -------
+    list of RouteScore
+        In the order of ``routes``.
+    """
+    with warnings.catch_warnings():
+        # a class with fewer samples than parts is missing from some of them
+        warnings.filterwarnings("ignore", message="The least populated class")
+        folds = StratifiedKFold(n_splits, shuffle=True, random_state=seed)
+        splits = list(folds.split(X, y))
+    clock = Clock(len(routes) * len(splits), 0, progress)
+    return [_scored(route, family, X, y, seed, splits, clock) for route in routes]
+
+
+def _scored(
+    route: str, family: Family, X: NDArray, y: NDArray, seed: int, splits: list[Any], clock: Clock
+) -> RouteScore:
+    classes = np.unique(y)
+    scores = np.full((len(y), len(classes)), -np.inf)
+    right = np.empty(len(y), dtype=bool)
+    try:
+        if route in ("functionals", "worst-case") and len(y) > MOST_SAMPLES:
+            raise ValueError(f"takes long with more than {MOST_SAMPLES:,} samples")
+        estimator = ROUTES[route](family, X.shape[1], seed)
+        for train, test in splits:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                model = clone(estimator).fit(X[train], y[train])
+            right[test] = model.predict(X[test]) == y[test]
+            known = np.searchsorted(classes, model.classes_)
+            scores[np.ix_(test, known)] = class_scores(model, X[test])
+            clock.tick()
+    except (ValueError, TypeError, MemoryError) as error:
+        return RouteScore(route, reason=str(error))
+    # classes that a part does not have are less likely than all others
+    scores[~np.isfinite(scores)] = scores[np.isfinite(scores)].min()
+    return RouteScore(route, right, scores)
+
+
+def class_scores(model: Any, X: NDArray) -> NDArray[np.float64]:
+    """Give a score for each class: (n_samples, n_classes)."""
+    if hasattr(model, "decision_function"):
+        scores = np.asarray(model.decision_function(X), dtype=float)
+        return np.stack([-scores, scores], axis=1) / 2 if scores.ndim == 1 else scores
+    return np.log(np.maximum(model.predict_proba(X), np.finfo(float).tiny))
+
+
+def _is_image(family: Family) -> bool:
+    return family.domain in ("image", "spectrogram")
+
+
+def _listed(family: Family, n_features: int, seed: int) -> Family:
+    """Give the family, or as many random elements of it as can be listed."""
+    if family._size(n_features) <= MOST_ELEMENTS:
+        return family
+    _check_not_bag(family)
+    return Sampled(family, MOST_ELEMENTS - 1, seed)
+
+
+def _check_not_bag(family: Family) -> None:
+    if family.domain == "bag":
+        raise ValueError(
+            f"{family!r} has too many elements to list, and random ones say little: take the "
+            "route worst-case or invariant"
+        )
+
+
+def _one_at_a_time(family: Family, n_features: int, seed: int) -> Family:
+    """Give the parts of a product as a union: each transformation alone."""
+    if isinstance(family, Identity):
+        raise ValueError("nothing may change: there is nothing to be robust against")
+    parts = family._bound() if isinstance(family, Combination) else [family]
+    return _listed(reduce(or_, parts), n_features, seed)

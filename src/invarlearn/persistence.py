@@ -1,0 +1,155 @@
+"""Model files: skops archives that load only types which are known, and run no code."""
+
+from __future__ import annotations
+
+import zipfile
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+from invarlearn import __version__
+from invarlearn._files import whole_file
+from invarlearn.models import Model
+
+__all__ = ["ModelFileError", "load_model", "save_model"]
+
+FORMAT = "invarlearn model 1"
+# A file that unpacks to more than this is no model of few samples.
+MOST_BYTES = 8 * 2**30
+
+# What a model may consist of besides what skops trusts of numpy, scipy and scikit-learn.
+TRUSTED = (
+    "invarlearn.estimators.invariant.InvariantClassifier",
+    "invarlearn.estimators.orbit.OrbitSVC",
+    "invarlearn.estimators.representer_cv.InvSVCCV",
+    "invarlearn.estimators.rls.RLSClassifier",
+    "invarlearn.estimators.rls.Solution",
+    "invarlearn.estimators.worst_case.WorstCaseSVC",
+    "invarlearn.estimators.worst_case_linear.WorstCaseLinearSVC",
+    "invarlearn.features._projections.TemplateOrbits",
+    "invarlearn.features.invariant.InvariantFeatures",
+    "invarlearn.features.local.LocalKernelFeatures",
+    "invarlearn.features.oriented.OrientedGradients",
+    "invarlearn.functionals.base.Representers",
+    "invarlearn.functionals.base.Values",
+    "invarlearn.functionals.basis.Constant",
+    "invarlearn.functionals.changes.Change",
+    "invarlearn.kernels.base.RBF",
+    "invarlearn.kernels.definiteness.Spectrum",
+    "invarlearn.kernels.orbit.OrbitKernel",
+    "invarlearn.kernels.orbit.Orbits",
+    "invarlearn.transforms._actions.Affine",
+    "invarlearn.transforms._actions.Composed",
+    "invarlearn.transforms._actions.Functions",
+    "invarlearn.transforms.audio.PitchShift",
+    "invarlearn.transforms.audio.TimeStretch",
+    "invarlearn.transforms.bags.FeatureDropping",
+    "invarlearn.transforms.bags.FeatureScaling",
+    "invarlearn.transforms.base.Identity",
+    "invarlearn.transforms.base._unchanged",
+    "invarlearn.transforms.combine.Product",
+    "invarlearn.transforms.combine.Union",
+    "invarlearn.transforms.elastic.Elastic",
+    "invarlearn.transforms.elastic._Deform",
+    "invarlearn.transforms.images.Hyperbolic",
+    "invarlearn.transforms.images.Reflection",
+    "invarlearn.transforms.images.Rotation",
+    "invarlearn.transforms.images.Scaling",
+    "invarlearn.transforms.images.Shear",
+    "invarlearn.transforms.images.Thickness",
+    "invarlearn.transforms.images._Thicken",
+    "invarlearn.transforms.images.Translation",
+    "invarlearn.transforms.sampled.Sampled",
+    "invarlearn.transforms.sequences.CyclicShift",
+    "invarlearn.transforms.sequences.Permutation",
+    "numpy.dtype",
+    "scipy.sparse._csr.csr_array",
+)
+
+
+class ModelFileError(ValueError):
+    """A file that is no model, or one that is not trusted."""
+
+
+def save_model(model: Model, path: Path | str) -> None:
+    """Write a model; a file of that name is replaced when the new one is whole.
+
+    Parameters
+    ----------
+    model : Model
+    path : path
+        Its ending should be ``.skops``.
+    """
+    import skops.io
+
+    path = Path(path)
+    content = {name: getattr(model, name) for name in _names()}
+    content |= {"format": FORMAT, "version": __version__}
+    with whole_file(path) as file:
+        skops.io.dump(content, file, compression=zipfile.ZIP_DEFLATED, compresslevel=1)
+
+
+def load_model(path: Path | str) -> Model:
+    """Read a model, if it consists of trusted types only.
+
+    Parameters
+    ----------
+    path : path
+
+    Returns
+    -------
+    Model
+
+    Raises
+    ------
+    ModelFileError
+        If the file is no model, is damaged, or asks for types that are not trusted. None of its
+        code is run, since it cannot have any.
+    """
+    import skops.io
+    from skops.io.exceptions import UntrustedTypesFoundException
+
+    path = Path(path)
+    if not path.is_file():
+        raise ModelFileError(f"{path} does not exist: train writes a model with --model {path}")
+    _check_archive(path)
+    try:
+        content = skops.io.load(path, trusted=list(TRUSTED))
+    except UntrustedTypesFoundException as error:
+        raise ModelFileError(f"{path} is not trusted, and was not loaded: {error}") from None
+    except Exception as error:  # a damaged file can fail anywhere in the reader
+        reason = (str(error).strip() or type(error).__name__).splitlines()[0]
+        raise ModelFileError(f"{path} is damaged: {reason}; train it again") from None
+    return _checked(path, content)
+
+
+def _names() -> list[str]:
+    return [one.name for one in fields(Model)]
+
+
+def _check_archive(path: Path) -> None:
+    with open(path, "rb") as file:
+        start = file.read(2)
+    if start[:1] == b"\x80" or path.suffix.lower() in (".pkl", ".pickle", ".joblib"):
+        raise ModelFileError(
+            f"{path} is a pickle, which could run any code when it is loaded: models are .skops "
+            "files that cannot; train it again with --model NAME.skops"
+        )
+    try:
+        with zipfile.ZipFile(path) as archive:
+            size = sum(one.file_size for one in archive.infolist())
+    except Exception:  # a damaged archive can fail anywhere in the reader
+        raise ModelFileError(f"{path} is no model: it is not a .skops archive") from None
+    if size > MOST_BYTES:
+        raise ModelFileError(f"{path} claims to unpack to {size:,} bytes: it was not loaded")
+
+
+def _checked(path: Path, content: Any) -> Model:
+    if not isinstance(content, dict) or content.get("format") != FORMAT:
+        raise ModelFileError(
+            f"{path} is a skops file, but no model of `invarlearn train` ({FORMAT})"
+        )
+    missing = [name for name in _names() if name not in content]
+    if missing or not hasattr(content["estimator"], "predict"):
+        raise ModelFileError(f"{path} is damaged: no {(missing or ['estimator'])[0]}")
+    return Model(**{name: content[name] for name in _names()})

@@ -1,0 +1,217 @@
+"""Train, predict and audit from the command line."""
+
+import csv
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+from PIL import Image
+from scipy.io import wavfile
+from typer.testing import CliRunner
+
+from invarlearn.cli import app
+from invarlearn.datasets import load_mnist_sample
+
+runner = CliRunner()
+
+
+def program(*arguments, **options):
+    command = [sys.executable, "-m", "invarlearn", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=300, **options)
+
+
+def run(*arguments):
+    result = runner.invoke(app, [str(one) for one in arguments], catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    return result
+
+
+@pytest.fixture
+def few_copies(monkeypatch):
+    monkeypatch.setattr("invarlearn.estimators._copies.MOST_COPIES", 8)
+
+
+def digit_folder(folder, X, y, each):
+    for label in range(10):
+        (folder / f"digit {label}").mkdir(parents=True)
+        for i, row in enumerate(X[y == label][:each]):
+            pixels = np.round(255 * row).astype(np.uint8).reshape(28, 28)
+            Image.fromarray(pixels).save(folder / f"digit {label}" / f"{i}.png")
+    return folder
+
+
+def rows_of(path):
+    with open(path, newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_from_a_folder_of_images_to_an_audit(tmp_path, few_copies):
+    sample = load_mnist_sample()
+    train = digit_folder(tmp_path / "train", sample.X_train, sample.y_train, 6)
+    test = digit_folder(tmp_path / "test", sample.X_test, sample.y_test, 4)
+    model, out, page = (tmp_path / name for name in ("m.skops", "p.csv", "a.html"))
+    words = "translation:2 rotation:15 shear:0.3"
+    found = run("train", train, "--model", model, "--route", "invariant", "--may-change", words)
+    assert "expect " in found.output
+    assert "Shear(amount=0.3" in found.output
+    found = run("predict", test, "--model", model, "--out", out)
+    assert "% agree with the classes" in found.output
+    rows = rows_of(out)
+    assert list(rows[0]) == ["sample", "label", "probability"]
+    assert len(rows) == 40
+    assert rows[0]["sample"].replace("\\", "/") == "digit 0/0.png"
+    right = np.mean([row["label"] in row["sample"] for row in rows])
+    assert right > 0.75
+    assert all(0 < float(row["probability"]) <= 1 for row in rows)
+    found = run("audit", test, "--model", model, "--out", page, "--elements", 5)
+    assert "predictions that flip" in found.output
+    text = page.read_text()
+    assert "Audit of m.skops" in text
+    assert "digit 3" in text
+    # nothing else is left behind
+    names = {path.name for path in tmp_path.iterdir()}
+    assert names == {"train", "test", "m.skops", "p.csv", "a.html"}
+
+
+def test_json_is_all_that_is_printed(tmp_path, few_copies):
+    sample = load_mnist_sample()
+    train = digit_folder(tmp_path / "train", sample.X_train, sample.y_train, 4)
+    model = tmp_path / "m.skops"
+    result = runner.invoke(
+        app, ["train", str(train), "--model", str(model), "--route", "invariant", "--json"]
+    )
+    assert result.exit_code == 0, result.exception
+    trained = json.loads(result.stdout)
+    assert trained["route"] == "invariant"
+    assert len(trained["classes"]) == 10
+    low, high = trained["interval"]
+    assert 0 <= low <= trained["accuracy"] <= high <= 1
+    result = runner.invoke(
+        app,
+        ["predict", str(train), "--model", str(model), "--out", str(tmp_path / "p.csv"), "--json"],
+    )
+    assert json.loads(result.stdout)["samples"] == 40
+    audit = ["audit", str(train), "--model", str(model), "--out", str(tmp_path / "a.html")]
+    audit += ["--elements", "2", "--json", "--may-change", "reflection"]
+    found = json.loads(runner.invoke(app, audit).stdout)
+    assert found["table"][0]["name"] == "all together"
+    assert "Reflection" in found["family"]
+
+
+def sounds(folder, seed, each=6):
+    """Rising and falling tones of different pitch."""
+    rng = np.random.RandomState(seed)
+    for label, way in (("rising", 1), ("falling", -1)):
+        (folder / label).mkdir(parents=True)
+        for i in range(each):
+            t = np.arange(4000 + rng.randint(2000)) / 8000
+            octaves = way * t / t[-1]
+            phase = 2 * np.pi * np.cumsum(400 * 2 ** (rng.uniform(-0.5, 0.5) + octaves)) / 8000
+            wave = 0.3 * np.sin(phase) + 0.01 * rng.randn(len(t))
+            wavfile.write(folder / label / f"{i}.wav", 8000, (32767 * wave).astype(np.int16))
+    return folder
+
+
+def test_from_a_folder_of_sounds_to_an_audit(tmp_path, few_copies):
+    train, test = sounds(tmp_path / "train", 0), sounds(tmp_path / "test", 1)
+    model, out, page = (tmp_path / name for name in ("m.skops", "p.csv", "a.html"))
+    found = run("train", train, "--model", model, "--route", "invariant")
+    assert "PitchShift(" in found.output
+    assert "TimeStretch(" in found.output
+    run("predict", test, "--model", model, "--out", out)
+    assert np.mean([row["label"] in row["sample"] for row in rows_of(out)]) == 1
+    run("audit", test, "--model", model, "--out", page, "--elements", 4)
+    assert "pitchshift" in page.read_text()
+
+
+@pytest.fixture
+def table(tmp_path):
+    rng = np.random.RandomState(0)
+    X, y = rng.randn(60, 3), np.arange(60) % 2
+    X[:, 0] += 3 * y
+    lines = [
+        f"{a},{b},{c},{'yes' if label else 'no'}" for (a, b, c), label in zip(X, y, strict=True)
+    ]
+    path = tmp_path / "t.csv"
+    path.write_text("\n".join(["a,b,c,class", *lines, ""]))
+    return path
+
+
+def test_routes_are_compared_and_the_best_is_told(tmp_path, table):
+    found = run("train", table, "--model", tmp_path / "m.skops")
+    assert "taken" in found.output
+    assert "there is nothing to" in found.output
+    out = tmp_path / "p.csv"
+    run("predict", table, "--model", tmp_path / "m.skops", "--out", out)
+    rows = rows_of(out)
+    assert [row["sample"] for row in rows[:3]] == ["1", "2", "3"]
+    assert {row["label"] for row in rows} == {"yes", "no"}
+    # the same seed, the same model
+    run("train", table, "--model", tmp_path / "n.skops")
+    again = tmp_path / "q.csv"
+    run("predict", table, "--model", tmp_path / "n.skops", "--out", again)
+    assert again.read_text() == out.read_text()
+
+
+def test_words_are_listed():
+    found = run("words")
+    assert "rotation" in found.output
+    assert "time-stretch" in found.output
+
+
+def test_mistakes_get_one_line_and_the_right_code(tmp_path, table):
+    model = tmp_path / "m.skops"
+    cases = [
+        (["train", tmp_path / "nowhere"], 1, "nowhere does not exist"),
+        (["train", table, "--route", "magic"], 1, "route 'magic' is unknown"),
+        (["train", table, "--may-change", "rotate:3"], 1, "'rotate' is no word"),
+        (["train", table, "--may-change", "rotation:15"], 1, "pass --shape"),
+        (["train", table, "--label", "z"], 1, "no column 'z'"),
+        (["train", table, "--shape", "2xb"], 2, "is not a size"),
+        (["train", table, "--shape", "2x2"], 1, "2"),
+        (["train"], 2, "Missing argument"),
+        (["predict", table, "--model", tmp_path / "no.skops"], 1, "does not exist"),
+        (["audit", table, "--model", table], 1, "no model"),
+    ]
+    for arguments, code, message in cases:
+        found = program(*arguments, cwd=tmp_path)
+        assert found.returncode == code, (arguments, found.stderr)
+        assert message in " ".join(found.stderr.split()), (arguments, found.stderr)
+        assert "Traceback" not in found.stderr
+    assert not model.exists()
+    run("train", table, "--model", model, "--route", "features")
+    (tmp_path / "u.csv").write_text("a,b,c,class\n1,2,3,maybe\n")
+    found = program("audit", tmp_path / "u.csv", "--model", model, cwd=tmp_path)
+    assert found.returncode == 1
+    assert "classes that the model does not know: maybe" in found.stderr
+    found = program("predict", table, "--model", model, "--out", tmp_path)
+    assert found.returncode == 1
+    assert "is a folder: name a file" in found.stderr
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals are sent as on Unix")
+def test_an_interruption_leaves_nothing_half_written(tmp_path):
+    sample = load_mnist_sample()
+    np.savez(tmp_path / "a.npz", X=sample.X_train[:300], y=sample.y_train[:300])
+    model = tmp_path / "m.skops"
+    command = [sys.executable, "-m", "invarlearn", "train", str(tmp_path / "a.npz")]
+    process = subprocess.Popen(
+        [*command, "--model", str(model), "--shape", "28x28"],
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    for line in process.stderr:
+        if "leaving out" in line:
+            break
+    time.sleep(1)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "nothing was left half-written" in errors
+    assert "Traceback" not in errors
+    assert [path.name for path in tmp_path.iterdir()] == ["a.npz"]

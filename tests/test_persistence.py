@@ -1,0 +1,203 @@
+"""Model files: what is written is read back, and nothing else is."""
+
+import json
+import pickle
+import zipfile
+from contextlib import suppress
+
+import numpy as np
+import pytest
+import skops.io
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.linear_model import LogisticRegression
+
+from invarlearn.datasets import load_mnist_sample
+from invarlearn.estimators.routes import ROUTES
+from invarlearn.models import Model, train_model
+from invarlearn.persistence import ModelFileError, load_model, save_model
+from invarlearn.readers.arrays import Rows
+from invarlearn.transforms import Identity, family_of_words
+from invarlearn.transforms.words import WORDS
+
+
+@pytest.fixture(autouse=True)
+def few_copies(monkeypatch):
+    monkeypatch.setattr("invarlearn.estimators._copies.MOST_COPIES", 3)
+
+
+def digits(n=40, most=10):
+    sample = load_mnist_sample()
+    rows = np.flatnonzero(sample.y_train < most)[:n]
+    names = [str(i) for i in rows]
+    return Rows(sample.X_train[rows], sample.y_train[rows].astype(str), names, (28, 28), {})
+
+
+def waves(n=40):
+    rng = np.random.RandomState(0)
+    X = np.sin(np.arange(24) * (1 + np.arange(n)[:, None] % 2)) + 0.2 * rng.randn(n, 24)
+    return Rows(X, np.arange(n) % 2, [str(i) for i in range(n)], None, {})
+
+
+IMAGES, SEQUENCES, BAGS = "rotation:15", "cyclic-shift:2", "feature-scaling:0.5,2,3"
+MANY = "translation:2 rotation:15 shear:0.3 scaling:1.1"
+UNUSUAL = "translation:1 thickness elastic:8,3"
+
+
+@pytest.mark.parametrize(
+    ("words", "route"),
+    [
+        *((words, route) for words in (IMAGES, SEQUENCES) for route in ROUTES),
+        *((words, route) for words in (MANY, UNUSUAL) for route in ("features", "kernel")),
+        *((BAGS, route) for route in ("invariant", "worst-case")),
+    ],
+)
+def test_every_route_is_read_back(words, route, tmp_path, monkeypatch):
+    monkeypatch.setattr("invarlearn.estimators.routes.MOST_ELEMENTS", 20)
+    source = waves() if words in (SEQUENCES, BAGS) else digits(40, most=4)
+    model = train_model(source, words, route)
+    save_model(model, tmp_path / "a.skops")
+    again = load_model(tmp_path / "a.skops")
+    X = source.read_all()
+    for one, other in zip(model.predict(X), again.predict(X), strict=True):
+        np.testing.assert_array_equal(one, other)
+    assert repr(again.family) == repr(model.family)
+    assert (again.route, again.settings, again.accuracy) == (
+        model.route,
+        model.settings,
+        model.accuracy,
+    )
+    assert [p.name for p in tmp_path.iterdir()] == ["a.skops"]
+
+
+@pytest.mark.parametrize("word", WORDS)
+def test_families_of_every_word_are_trusted(word, tmp_path):
+    family = family_of_words(word)
+    model = a_model()
+    model.family = family
+    save_model(model, tmp_path / "a.skops")
+    assert repr(load_model(tmp_path / "a.skops").family) == repr(family)
+
+
+def a_model():
+    estimator = LogisticRegression().fit([[0.0], [1.0]], ["a", "b"])
+    settings = {"kind": "rows", "n_features": 1}
+    return Model(estimator, 1.0, settings, Identity(), "features", (0.5, 0.1, 0.9), 2)
+
+
+def test_routes_that_cannot_be_used_say_why():
+    for route in ("features", "kernel", "functionals"):
+        with pytest.raises(ValueError, match="take the route worst-case or invariant"):
+            train_model(waves(), BAGS, route)
+    with pytest.raises(ValueError, match="nothing may change"):
+        train_model(waves(), None, "worst-case")
+
+
+def test_probabilities_are_those_of_the_class_that_is_named():
+    model = train_model(digits(60), "translation:1", "features")
+    labels, chances = model.predict(digits(60).read_all())
+    assert chances.min() >= 0.1
+    assert chances.max() <= 1
+    assert (labels == digits(60).labels).mean() > 0.9
+    # those that are sure are right more often, among samples that were not learned from
+    sample = load_mnist_sample()
+    labels, chances = model.predict(sample.X_test[:400])
+    right = labels == sample.y_test[:400].astype(str)
+    sure = chances > np.median(chances)
+    assert right[sure].mean() > right[~sure].mean() + 0.1
+
+
+def test_a_pickle_is_refused_with_the_reason(tmp_path):
+    for name in ("a.pkl", "a.skops"):
+        (tmp_path / name).write_bytes(pickle.dumps({"a": 1}))
+        with pytest.raises(ModelFileError, match="could run any code"):
+            load_model(tmp_path / name)
+
+
+class Stranger:
+    """A type that nobody trusts."""
+
+    touched = False
+
+    def __setstate__(self, state):
+        Stranger.touched = True
+
+
+def test_types_that_are_not_trusted_are_refused(tmp_path):
+    skops.io.dump({"format": "invarlearn model 1", "estimator": Stranger()}, tmp_path / "a.skops")
+    with pytest.raises(ModelFileError, match=r"not trusted.*Stranger"):
+        load_model(tmp_path / "a.skops")
+    assert not Stranger.touched
+
+
+def test_functions_that_run_commands_are_refused(tmp_path):
+    save_model(a_model(), tmp_path / "a.skops")
+    with zipfile.ZipFile(tmp_path / "a.skops") as archive:
+        content = {name: archive.read(name) for name in archive.namelist()}
+    schema = json.loads(content["schema.json"])
+    text = json.dumps(schema).replace("sklearn.linear_model._logistic", "os")
+    text = text.replace("LogisticRegression", "system")
+    content["schema.json"] = text.encode()
+    with zipfile.ZipFile(tmp_path / "b.skops", "w") as archive:
+        for name, data in content.items():
+            archive.writestr(name, data)
+    with pytest.raises(ModelFileError, match=r"not trusted.*os\.system"):
+        load_model(tmp_path / "b.skops")
+
+
+def test_files_that_are_no_models_get_clear_errors(tmp_path, monkeypatch):
+    path = tmp_path / "a.skops"
+    with pytest.raises(ModelFileError, match="does not exist"):
+        load_model(path)
+    for content in (b"", b"text"):
+        path.write_bytes(content)
+        with pytest.raises(ModelFileError, match="no model"):
+            load_model(path)
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("other", "text")
+    with pytest.raises(ModelFileError, match="damaged"):
+        load_model(path)
+    skops.io.dump(LogisticRegression(), path)
+    with pytest.raises(ModelFileError, match="no model of `invarlearn train`"):
+        load_model(path)
+    skops.io.dump({"format": "invarlearn model 1", "estimator": 3}, path)
+    with pytest.raises(ModelFileError, match="damaged"):
+        load_model(path)
+    save_model(a_model(), path)
+    monkeypatch.setattr("invarlearn.persistence.MOST_BYTES", 10)
+    with pytest.raises(ModelFileError, match="claims to unpack"):
+        load_model(path)
+
+
+def test_a_model_that_cannot_be_written_leaves_the_old_one(tmp_path, monkeypatch):
+    path = tmp_path / "a.skops"
+    save_model(a_model(), path)
+    before = path.read_bytes()
+
+    def interrupted(*args, **options):
+        args[1].write(b"half")
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("skops.io.dump", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        save_model(a_model(), path)
+    assert path.read_bytes() == before
+    assert [p.name for p in tmp_path.iterdir()] == ["a.skops"]
+
+
+def test_damaged_models_are_read_or_get_clear_errors(tmp_path):
+    path = tmp_path / "a.skops"
+    save_model(a_model(), path)
+    whole = path.read_bytes()
+
+    @given(st.lists(st.tuples(st.integers(0, len(whole) - 1), st.integers(0, 255)), max_size=4))
+    def check(changes):
+        content = bytearray(whole)
+        for at, value in changes:
+            content[at] = value
+        path.write_bytes(content)
+        # a model, or the one kind of error that says what is wrong
+        with suppress(ModelFileError):
+            assert isinstance(load_model(path), Model)
+
+    check()

@@ -36,6 +36,9 @@ def test_the_demo_writes_a_table_and_a_figure(tmp_path, monkeypatch):
     assert "VirtualSVC" in result.output
     assert "±" in result.output
     assert (tmp_path / "demo" / "demo.png").read_bytes().startswith(b"\x89PNG")
+    page = (tmp_path / "demo" / "demo.html").read_text()
+    assert "TangentDistanceClassifier" in page
+    assert page.count("<img ") == 2
 
 
 def test_reproduce_lists_what_there_is():
@@ -67,7 +70,7 @@ def test_reproduce_runs_and_compares(tmp_path, monkeypatch):
     assert result.exit_code == 0, result.output
     assert "difference" in result.output
     assert "9.00" in result.output
-    for kind in ("csv", "md", "png"):
+    for kind in ("csv", "md", "png", "html"):
         assert (tmp_path / "toy" / f"quick.{kind}").exists()
 
 

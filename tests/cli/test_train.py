@@ -14,15 +14,10 @@ from PIL import Image
 from scipy.io import wavfile
 from typer.testing import CliRunner
 
-from invarlearn.cli import app
+from invarlearn.cli import app, main
 from invarlearn.datasets import load_mnist_sample
 
 runner = CliRunner()
-
-
-def program(*arguments, **options):
-    command = [sys.executable, "-m", "invarlearn", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=300, **options)
 
 
 def run(*arguments):
@@ -164,7 +159,22 @@ def test_words_are_listed():
     assert "time-stretch" in found.output
 
 
-def test_mistakes_get_one_line_and_the_right_code(tmp_path, table):
+@pytest.fixture
+def program(monkeypatch, capsys, tmp_path):
+    """Run the command line as the program does; give its code, and what it says of errors."""
+
+    def run_program(*arguments):
+        monkeypatch.chdir(tmp_path)
+        monkeypatch.setattr(sys, "argv", ["invarlearn", *map(str, arguments)])
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as stop:
+            main()
+        return stop.value.code, " ".join(capsys.readouterr().err.split())
+
+    return run_program
+
+
+def test_mistakes_get_one_line_and_the_right_code(tmp_path, table, program):
     model = tmp_path / "m.skops"
     cases = [
         (["train", tmp_path / "nowhere"], 1, "nowhere does not exist"),
@@ -179,19 +189,19 @@ def test_mistakes_get_one_line_and_the_right_code(tmp_path, table):
         (["audit", table, "--model", table], 1, "no model"),
     ]
     for arguments, code, message in cases:
-        found = program(*arguments, cwd=tmp_path)
-        assert found.returncode == code, (arguments, found.stderr)
-        assert message in " ".join(found.stderr.split()), (arguments, found.stderr)
-        assert "Traceback" not in found.stderr
+        ended, said = program(*arguments)
+        assert ended == code, (arguments, said)
+        assert message in said, arguments
+        assert "Traceback" not in said
     assert not model.exists()
     run("train", table, "--model", model, "--route", "features")
     (tmp_path / "u.csv").write_text("a,b,c,class\n1,2,3,maybe\n")
-    found = program("audit", tmp_path / "u.csv", "--model", model, cwd=tmp_path)
-    assert found.returncode == 1
-    assert "classes that the model does not know: maybe" in found.stderr
-    found = program("predict", table, "--model", model, "--out", tmp_path)
-    assert found.returncode == 1
-    assert "is a folder: name a file" in found.stderr
+    ended, said = program("audit", tmp_path / "u.csv", "--model", model)
+    assert ended == 1
+    assert "classes that the model does not know: maybe" in said
+    ended, said = program("predict", table, "--model", model, "--out", tmp_path)
+    assert ended == 1
+    assert "is a folder: name a file" in said
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals are sent as on Unix")

@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 from dataclasses import replace
+from html import unescape
 from pathlib import Path
 
 import pytest
@@ -209,6 +210,13 @@ def test_the_table_compares_with_the_paper(tmp_path):
     assert "| shade | size | ours | draws | paper | difference |" in text
     assert "`invarlearn reproduce toy --quick`" in text
     assert paths[2].read_bytes().startswith(b"\x89PNG")
+    page = unescape(paths[3].read_text())
+    assert paths[3].name == "quick.html"
+    differences = [row["difference"] for row in rows if row["difference"] is not None]
+    assert f"{len(differences)} of the paper's numbers: ours are" in page
+    assert f"between {min(differences):+.2f} and {max(differences):+.2f}." in page
+    assert "invarlearn reproduce toy --quick" in page
+    assert page.count("<tr>") == 5
 
 
 def test_lines_of_one_colour_differ():
@@ -226,6 +234,12 @@ def test_a_cost_is_shown_beside_the_metric_and_drawn(tmp_path):
     assert "| shade | size | ours | draws | cost |" in paths[1].read_text()
     assert paths[3].name == "quick-cost.png"
     assert paths[3].read_bytes().startswith(b"\x89PNG")
+    page = paths[4].read_text()
+    assert page.count("<img ") == 2
+    highest = [max(rows, key=lambda row: (row["size"] == size, row["mean"])) for size in (5, 10)]
+    wins = [row["shade"] for row in highest]
+    assert "Highest accuracy in 2 comparisons" in page
+    assert f"{wins[0]} in {wins.count(wins[0])}" in page
 
 
 @pytest.mark.parametrize("experiment", list(EXPERIMENTS.values()), ids=lambda e: e.id)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from statistics import fmean, stdev
@@ -10,6 +11,7 @@ from textwrap import fill
 from typing import Any
 
 from invarlearn.experiments.base import Experiment
+from invarlearn.report import Page
 
 Row = dict[str, Any]
 
@@ -43,7 +45,7 @@ def summarise(experiment: Experiment, size: str, records: list[dict[str, Any]]) 
 def write_report(
     experiment: Experiment, size: str, records: list[dict[str, Any]], folder: Path | str
 ) -> list[Path]:
-    """Write the table (CSV and Markdown) and the figure; give their paths."""
+    """Write the table (CSV and Markdown), the figures and the page; give their paths."""
     rows = summarise(experiment, size, records)
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
@@ -58,7 +60,53 @@ def write_report(
     if experiment.cost:
         paths.append(folder / f"{size}-cost.png")
         draw_cost(experiment, size, rows, paths[-1])
+    figures = [path for path in paths if path.suffix == ".png"]
+    paths.append(page(experiment, size, rows, figures).write(folder / f"{size}.html"))
     return paths
+
+
+def page(experiment: Experiment, size: str, rows: list[Row], figures: list[Path]) -> Page:
+    """Give the page that people look at: the verdict first, then figures and the table."""
+    built = Page(experiment.title, verdict(experiment, rows))
+    what = f"{experiment.metric} ({experiment.unit}) by {experiment.x.replace('_', ' ')}"
+    told = [what, f"{experiment.metric} against {experiment.cost.replace('_', ' ')}"]
+    for figure, words in zip(figures, told, strict=False):
+        built.figure(figure, alt=f"{words}: the numbers are in the table below", caption=words)
+    built.table([_sortable(row, shown) for row, shown in zip(rows, formatted(rows), strict=True)])
+    if experiment.note:
+        built.paragraph(experiment.note)
+    command = f"invarlearn reproduce {experiment.id} --{size}"
+    draws = max(row["draws"] for row in rows)
+    return built.made_by(command, source=experiment.paper, seeds=f"0 to {draws - 1}")
+
+
+def verdict(experiment: Experiment, rows: list[Row]) -> str:
+    """Say what a reader should know: how near the paper's numbers, or which line is highest."""
+    compared = [row["difference"] for row in rows if row["difference"] is not None]
+    if compared:
+        near = fmean(abs(difference) for difference in compared)
+        return (
+            f"{len(compared)} of the paper's numbers: ours are {near:.2f} {experiment.unit} from "
+            f"them on average, between {min(compared):+.2f} and {max(compared):+.2f}."
+        )
+    # one line wins at each value of x, in each panel
+    rivals: dict[tuple[Any, ...], list[Row]] = {}
+    for row in rows:
+        place = tuple(row[name] for name in experiment.varies if name != experiment.lines)
+        rivals.setdefault(place, []).append(row)
+    winners = [max(some, key=lambda row: row["mean"])[experiment.lines] for some in rivals.values()]
+    counts = ", ".join(f"{line} in {n}" for line, n in Counter(winners).most_common())
+    return f"Highest {experiment.metric} in {len(winners)} comparisons: {counts}."
+
+
+def _sortable(row: Row, shown: dict[str, str]) -> dict[str, Any]:
+    """Give cells as they are shown, with the numbers that they sort by."""
+    numbers = {"ours": row["mean"], **{name: row.get(name) for name in ("cost", "paper")}}
+    numbers |= {"draws": row["draws"], "difference": row["difference"]}
+    return {
+        name: (text, numbers[name]) if name in numbers else row.get(name, text)
+        for name, text in shown.items()
+    }
 
 
 def formatted(rows: list[Row]) -> list[dict[str, str]]:

@@ -11,7 +11,7 @@ else
 unexport INVARLEARN_DATA
 endif
 
-.PHONY: demo test lint format bench docs clean
+.PHONY: demo test lint format bench fuzz docs clean
 
 $(VENV)/.test: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
@@ -42,6 +42,9 @@ format: $(VENV)/.test
 
 bench: $(VENV)/.test
 	$(BIN)/python benchmarks/run.py
+
+fuzz: $(VENV)/.test
+	HYPOTHESIS_PROFILE=fuzz $(BIN)/python -m pytest -n 2 -q -m fuzz tests
 
 docs: $(VENV)/.docs
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html

@@ -26,17 +26,23 @@ def few_copies(monkeypatch):
     monkeypatch.setattr("invarlearn.estimators._copies.MOST_COPIES", 3)
 
 
+def with_settings(source):
+    source.settings["n_features"] = source.n_features
+    return source
+
+
 def digits(n=40, most=10):
     sample = load_mnist_sample()
     rows = np.flatnonzero(sample.y_train < most)[:n]
     names = [str(i) for i in rows]
-    return Rows(sample.X_train[rows], sample.y_train[rows].astype(str), names, (28, 28), {})
+    rows = Rows(sample.X_train[rows], sample.y_train[rows].astype(str), names, (28, 28), {})
+    return with_settings(rows)
 
 
 def waves(n=40):
     rng = np.random.RandomState(0)
     X = np.sin(np.arange(24) * (1 + np.arange(n)[:, None] % 2)) + 0.2 * rng.randn(n, 24)
-    return Rows(X, np.arange(n) % 2, [str(i) for i in range(n)], None, {})
+    return with_settings(Rows(X, np.arange(n) % 2, [str(i) for i in range(n)], None, {}))
 
 
 IMAGES, SEQUENCES, BAGS = "rotation:15", "cyclic-shift:2", "feature-scaling:0.5,2,3"
@@ -81,7 +87,7 @@ def test_families_of_every_word_are_trusted(word, tmp_path):
 
 def a_model():
     estimator = LogisticRegression().fit([[0.0], [1.0]], ["a", "b"])
-    settings = {"kind": "rows", "n_features": 1}
+    settings = {"kind": "rows", "n_features": 1, "columns": ["x"], "label": "class"}
     return Model(estimator, 1.0, settings, Identity(), "features", (0.5, 0.1, 0.9), 2)
 
 
@@ -185,6 +191,7 @@ def test_a_model_that_cannot_be_written_leaves_the_old_one(tmp_path, monkeypatch
     assert [p.name for p in tmp_path.iterdir()] == ["a.skops"]
 
 
+@pytest.mark.fuzz
 def test_damaged_models_are_read_or_get_clear_errors(tmp_path):
     path = tmp_path / "a.skops"
     save_model(a_model(), path)
@@ -201,3 +208,73 @@ def test_damaged_models_are_read_or_get_clear_errors(tmp_path):
             assert isinstance(load_model(path), Model)
 
     check()
+
+
+NASTY = [
+    ("os", "system"),
+    ("builtins", "eval"),
+    ("builtins", "exec"),
+    ("subprocess", "Popen"),
+    ("numpy", "load"),
+    ("sklearn.svm._classes", "SVC"),
+    ("invarlearn.models", "Model"),
+    ("invarlearn.cli.train", "train_command"),
+    ("operator", "methodcaller"),
+    ("functools", "partial"),
+]
+LOADERS = [
+    "ObjectNode",
+    "TypeNode",
+    "FunctionNode",
+    "MethodNode",
+    "JsonNode",
+    "DictNode",
+    "ReduceNode",
+]
+
+
+def places_of(node, key):
+    """List all dicts of a schema that have a key."""
+    found = [node] if isinstance(node, dict) and key in node else []
+    children = node.values() if isinstance(node, dict) else node if isinstance(node, list) else []
+    return found + [place for child in children for place in places_of(child, key)]
+
+
+@pytest.mark.fuzz
+def test_models_that_ask_for_other_types_run_nothing(tmp_path, monkeypatch):
+    path = tmp_path / "a.skops"
+    save_model(a_model(), path)
+    with zipfile.ZipFile(path) as archive:
+        content = {name: archive.read(name) for name in archive.namelist()}
+    ran = []
+    for module, name in (("os", "system"), ("builtins", "eval"), ("builtins", "exec")):
+        monkeypatch.setattr(f"{module}.{name}", lambda *a, **k: ran.append(a))
+    schema = content["schema.json"]
+    count = len(places_of(json.loads(schema), "__loader__"))
+    change = st.tuples(
+        st.integers(0, count - 1),
+        st.sampled_from([*NASTY, *LOADERS]),
+        st.sampled_from([0, "x", None]),
+    )
+
+    @given(st.lists(change, min_size=1, max_size=3))
+    def check(changes):
+        tree = json.loads(schema)
+        places = places_of(tree, "__loader__")
+        for at, what, value in changes:
+            if isinstance(what, tuple):
+                places[at]["__module__"], places[at]["__class__"] = what
+            elif value == 0:
+                places[at]["__loader__"] = what
+            else:
+                places[at]["content"] = value
+        with zipfile.ZipFile(path, "w") as archive:
+            for name, data in content.items():
+                archive.writestr(name, json.dumps(tree) if name == "schema.json" else data)
+        with suppress(ModelFileError):
+            model = load_model(path)
+            with suppress(RuntimeError):
+                model.predict(np.zeros((2, 1)))
+
+    check()
+    assert not ran

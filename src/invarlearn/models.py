@@ -65,7 +65,16 @@ class Model:
     compared: list[dict[str, Any]] = field(default_factory=list)
 
     def predict(self, X: NDArray) -> tuple[NDArray, NDArray[np.float64]]:
-        """Give the class of each row, and how probable it is."""
+        """Give the class of each row, and how probable it is.
+
+        A model that was damaged on disk, but could be read, may fail here in any way.
+        """
+        try:
+            return self._predict(X)
+        except Exception as error:
+            raise RuntimeError(f"the model does not work: {error}; train it again") from error
+
+    def _predict(self, X: NDArray) -> tuple[NDArray, NDArray[np.float64]]:
         found = np.asarray(self.estimator.predict(X))
         if self.steepness is None:
             chances = self.estimator.predict_proba(X)

@@ -7,9 +7,12 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from invarlearn import __version__
 from invarlearn._files import whole_file
 from invarlearn.models import Model
+from invarlearn.transforms import Family
 
 __all__ = ["ModelFileError", "load_model", "save_model"]
 
@@ -149,7 +152,48 @@ def _checked(path: Path, content: Any) -> Model:
         raise ModelFileError(
             f"{path} is a skops file, but no model of `invarlearn train` ({FORMAT})"
         )
-    missing = [name for name in _names() if name not in content]
-    if missing or not hasattr(content["estimator"], "predict"):
-        raise ModelFileError(f"{path} is damaged: no {(missing or ['estimator'])[0]}")
+    for name in _names():
+        if name not in content or not _is_sound(name, content[name]):
+            raise ModelFileError(f"{path} is damaged: its {name} is not as it should be")
     return Model(**{name: content[name] for name in _names()})
+
+
+def _is_sound(name: str, value: Any) -> bool:
+    """Say whether a part of a model is of the kind that it should be."""
+    if name == "estimator":
+        return hasattr(value, "predict") and np.ndim(getattr(value, "classes_", 0)) == 1
+    if name == "settings":
+        return _are_settings(value)
+    if name == "accuracy":
+        return isinstance(value, tuple) and len(value) == 3 and all(map(_is_number, value))
+    if name == "steepness":
+        return value is None or _is_number(value)
+    kinds = {"family": Family, "route": str, "n_samples": int, "compared": list}
+    return isinstance(value, kinds[name])
+
+
+def _are_settings(value: Any) -> bool:
+    """Say whether :func:`invarlearn.readers.open_samples` can take these."""
+    if not isinstance(value, dict) or value.get("kind") not in ("images", "sounds", "rows"):
+        return False
+    counts = [value.get("n_features")]
+    counts += [
+        value.get(name) for name in ("rate", "n_bins", "n_frames") if value["kind"] == "sounds"
+    ]
+    if value["kind"] == "images":
+        counts += [*_listed(value.get("size"), 2)]
+    counts += [] if value.get("shape") is None else _listed(value["shape"], None)
+    names = value.get("columns")
+    return (
+        all(isinstance(one, int) and 0 < one < 2**31 for one in counts)
+        and (names is None or (isinstance(names, list) and all(isinstance(n, str) for n in names)))
+        and isinstance(value.get("label"), str | None)
+    )
+
+
+def _listed(value: Any, length: int | None) -> list[Any]:
+    return value if isinstance(value, list) and length in (None, len(value)) else [None]
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, float) and np.isfinite(value)

@@ -5,7 +5,7 @@ import zipfile
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 from scipy.io import wavfile
@@ -319,11 +319,22 @@ def _bytes_of(save):
     return buffer.getvalue()
 
 
+def _parquet():
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError:
+        return b"PAR1"
+    table = pyarrow.table({"a": [1.0, 2.0], "class": ["x", "y"]})
+    return _bytes_of(lambda file: pyarrow.parquet.write_table(table, file))
+
+
 SEEDS = {
     "a.csv": CSV.encode(),
     "a.npz": _bytes_of(lambda file: np.savez(file, X=np.eye(3), y=np.arange(3))),
     "a.wav": _bytes_of(lambda file: wavfile.write(file, 8000, np.arange(400, dtype=np.int16))),
     "a.png": _bytes_of(lambda file: Image.new("L", (8, 8), 7).save(file, format="PNG")),
+    "a.parquet": _parquet(),
     "a.jpg": _bytes_of(lambda file: Image.new("L", (8, 8), 7).save(file, format="JPEG")),
 }
 
@@ -338,13 +349,13 @@ def damaged(draw, content):
     return bytes(content) + draw(st.binary(max_size=8))
 
 
+@pytest.mark.fuzz
 @pytest.mark.parametrize("name", list(SEEDS))
 def test_any_file_is_read_or_gets_a_clear_error(name, tmp_path):
     path = tmp_path / "folder" / name
     path.parent.mkdir()
-    target = path if name.endswith(("csv", "npz")) else path.parent
+    target = path if name.endswith(("csv", "npz", "parquet")) else path.parent
 
-    @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
     @given(st.one_of(damaged(SEEDS[name]), st.binary(max_size=60)))
     def check(content):
         path.write_bytes(content)

@@ -82,6 +82,7 @@ def test_every_word_is_explained_and_works():
         assert moved.shape == (3, 2, 64)
 
 
+@pytest.mark.fuzz
 @given(st.text(max_size=40))
 def test_any_text_is_a_family_or_a_clear_error(text):
     # a family, or the one kind of error that says what is wrong
@@ -105,6 +106,7 @@ PIECES = [
 ]
 
 
+@pytest.mark.fuzz
 @given(st.lists(st.sampled_from(PIECES), max_size=12).map("".join))
 def test_nearly_right_words_are_a_family_or_a_clear_error(text):
     test_any_text_is_a_family_or_a_clear_error.hypothesis.inner_test(text)

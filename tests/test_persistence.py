@@ -12,12 +12,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression
 
+from invarlearn import RLSClassifier
+from invarlearn.audit import invariance_report
 from invarlearn.datasets import load_mnist_sample
 from invarlearn.estimators.routes import ROUTES
-from invarlearn.models import Model, train_model
+from invarlearn.models import Model, family_for, train_model
 from invarlearn.persistence import ModelFileError, load_model, save_model
 from invarlearn.readers.arrays import Rows
-from invarlearn.transforms import Identity, family_of_words
+from invarlearn.transforms import Custom, CyclicShift, Identity, family_of_words
 from invarlearn.transforms.words import WORDS
 
 
@@ -48,6 +50,7 @@ def waves(n=40):
 IMAGES, SEQUENCES, BAGS = "rotation:15", "cyclic-shift:2", "feature-scaling:0.5,2,3"
 MANY = "translation:2 rotation:15 shear:0.3 scaling:1.1"
 UNUSUAL = "translation:1 thickness elastic:8,3"
+ROWS = (SEQUENCES, BAGS, "permutation:8", "feature-dropping:2")
 
 
 @pytest.mark.parametrize(
@@ -55,12 +58,16 @@ UNUSUAL = "translation:1 thickness elastic:8,3"
     [
         *((words, route) for words in (IMAGES, SEQUENCES) for route in ROUTES),
         *((words, route) for words in (MANY, UNUSUAL) for route in ("features", "kernel")),
-        *((BAGS, route) for route in ("invariant", "worst-case")),
+        *((words, "features") for words in WORDS if not words.startswith("feature")),
+        *((words, route) for words in ROWS for route in ("invariant", "worst-case")),
+        ("permutation:8", "features"),
+        ("permutation:8", "kernel"),
     ],
 )
 def test_every_route_is_read_back(words, route, tmp_path, monkeypatch):
     monkeypatch.setattr("invarlearn.estimators.routes.MOST_ELEMENTS", 20)
-    source = waves() if words in (SEQUENCES, BAGS) else digits(40, most=4)
+    rows = words.split(":")[0] in ("cyclic-shift", "permutation") or words in ROWS
+    source = waves() if rows else digits(40, most=4)
     model = train_model(source, words, route)
     save_model(model, tmp_path / "a.skops")
     again = load_model(tmp_path / "a.skops")
@@ -86,9 +93,53 @@ def test_families_of_every_word_are_trusted(word, tmp_path):
 
 
 def a_model():
-    estimator = LogisticRegression().fit([[0.0], [1.0]], ["a", "b"])
+    estimator = RLSClassifier().fit([[0.0], [1.0], [0.1], [0.9]], ["a", "b", "a", "b"])
     settings = {"kind": "rows", "n_features": 1, "columns": ["x"], "label": "class"}
     return Model(estimator, 1.0, settings, Identity(), "features", (0.5, 0.1, 0.9), 2)
+
+
+@pytest.mark.parametrize("route", ["features", "kernel"])
+def test_models_of_a_whole_group_never_flip(route):
+    rng = np.random.RandomState(0)
+    t = np.arange(16)
+    X = np.stack([np.exp(-0.5 * ((t - 8) / (1 + k % 2)) ** 2) for k in range(40)])
+    X = np.stack([np.roll(row, rng.randint(3)) for row in X + 0.05 * rng.randn(40, 16)])
+    source = with_settings(Rows(X, np.arange(40) % 2, [str(i) for i in range(40)], None, {}))
+    model = train_model(source, "cyclic-shift", route)
+    report = invariance_report(model.estimator, X, np.arange(40) % 2, CyclicShift())
+    assert report.overall.exhaustive
+    assert report.overall.flip_rate.value == 0
+
+
+def test_classes_are_the_same_with_and_without_a_point():
+    model = train_model(waves(), "cyclic-shift:1", "features")
+    np.testing.assert_array_equal(model.known(np.array([1.0, 0.0])), [1, 0])
+    np.testing.assert_array_equal(model.known(np.array(["0", "1"])), [0, 1])
+    with pytest.raises(ValueError, match="does not know: 2; it knows 0, 1"):
+        model.known(np.array([0, 2]))
+
+
+def test_a_class_with_one_sample_is_named_if_it_cannot_be_left_out():
+    source = waves(6)
+    source.labels = np.array(list("aaaaab"))
+    with pytest.raises(ValueError, match="class b has 1 samples"):
+        train_model(source, "cyclic-shift:1", "auto")
+
+
+def test_slow_routes_are_left_out_of_comparisons_only(monkeypatch):
+    monkeypatch.setattr("invarlearn.estimators.routes.MOST_SAMPLES", 10)
+    model = train_model(waves(), "cyclic-shift:1")
+    reasons = {one["route"]: one["reason"] for one in model.compared}
+    assert "slow with more than 10" in reasons["worst-case"]
+    assert train_model(waves(), "cyclic-shift:1", "worst-case").route == "worst-case"
+
+
+def test_what_comes_in_from_outside_is_said_word_by_word():
+    source = digits(10)
+    fills = lambda words: [part.fill for part in family_for(source, words).parts]  # noqa: E731
+    assert fills("translation:2 rotation:15") == ["edge", "edge"]
+    assert fills("translation:2 rotation:15,3,zero") == ["edge", "zero"]
+    assert fills("translation:2,fill=wrap rotation:15") == ["wrap", "edge"]
 
 
 def test_routes_that_cannot_be_used_say_why():
@@ -141,8 +192,8 @@ def test_functions_that_run_commands_are_refused(tmp_path):
     with zipfile.ZipFile(tmp_path / "a.skops") as archive:
         content = {name: archive.read(name) for name in archive.namelist()}
     schema = json.loads(content["schema.json"])
-    text = json.dumps(schema).replace("sklearn.linear_model._logistic", "os")
-    text = text.replace("LogisticRegression", "system")
+    text = json.dumps(schema).replace("invarlearn.estimators.rls", "os")
+    text = text.replace("RLSClassifier", "system")
     content["schema.json"] = text.encode()
     with zipfile.ZipFile(tmp_path / "b.skops", "w") as archive:
         for name, data in content.items():
@@ -166,8 +217,16 @@ def test_files_that_are_no_models_get_clear_errors(tmp_path, monkeypatch):
     skops.io.dump(LogisticRegression(), path)
     with pytest.raises(ModelFileError, match="no model of `invarlearn train`"):
         load_model(path)
-    skops.io.dump({"format": "invarlearn model 1", "estimator": 3}, path)
-    with pytest.raises(ModelFileError, match="damaged"):
+    # trusted, but no estimator that a route has
+    forged = a_model()
+    forged.estimator = LogisticRegression().fit([[0.0], [1.0]], ["a", "b"])
+    save_model(forged, path)
+    with pytest.raises(ModelFileError, match="its estimator is not as it should be"):
+        load_model(path)
+    forged = a_model()
+    forged.settings["n_features"] = "many"
+    save_model(forged, path)
+    with pytest.raises(ModelFileError, match="its settings"):
         load_model(path)
     save_model(a_model(), path)
     monkeypatch.setattr("invarlearn.persistence.MOST_BYTES", 10)
@@ -175,16 +234,23 @@ def test_files_that_are_no_models_get_clear_errors(tmp_path, monkeypatch):
         load_model(path)
 
 
+def test_a_model_that_could_not_be_loaded_again_is_not_written(tmp_path):
+    model = a_model()
+    model.family = Custom([np.negative])
+    with pytest.raises(ModelFileError, match="could not be loaded again"):
+        save_model(model, tmp_path / "a.skops")
+    assert not list(tmp_path.iterdir())
+
+
 def test_a_model_that_cannot_be_written_leaves_the_old_one(tmp_path, monkeypatch):
     path = tmp_path / "a.skops"
     save_model(a_model(), path)
     before = path.read_bytes()
 
-    def interrupted(*args, **options):
-        args[1].write(b"half")
+    def interrupted(*args):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("skops.io.dump", interrupted)
+    monkeypatch.setattr("os.fsync", interrupted)
     with pytest.raises(KeyboardInterrupt):
         save_model(a_model(), path)
     assert path.read_bytes() == before

@@ -15,6 +15,8 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
 
     An error, or an interruption, leaves what was there before.
     """
+    # a link stays one, and what it points to is replaced
+    path = path.resolve()
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         with open(part, "wb") as file:

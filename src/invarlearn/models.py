@@ -27,6 +27,8 @@ from invarlearn.transforms import (
 
 # Parts of the training samples that are left out in turn.
 SPLITS = 3
+# What comes in from outside a moved image: whatever the background is.
+OUTSIDE = "edge"
 # What is said of a model when nothing is.
 AUTO, INVARIANT = "auto", "invariant"
 
@@ -74,6 +76,22 @@ class Model:
         except Exception as error:
             raise RuntimeError(f"the model does not work: {error}; train it again") from error
 
+    def known(self, labels: NDArray) -> NDArray:
+        """Give classes as the model has them: names, or numbers of its type.
+
+        Whole numbers are the same whether they have a point or not.
+        """
+        classes = self.estimator.classes_
+        known = {_name(one): one for one in classes.tolist()}
+        names = [_name(one) for one in np.asarray(labels).tolist()]
+        unknown = sorted(set(names) - set(known))
+        if unknown:
+            raise ValueError(
+                f"there are classes that the model does not know: {', '.join(unknown[:5])}; it "
+                f"knows {', '.join(list(known)[:20])}"
+            )
+        return np.array([known[name] for name in names], dtype=classes.dtype)
+
     def _predict(self, X: NDArray) -> tuple[NDArray, NDArray[np.float64]]:
         found = np.asarray(self.estimator.predict(X))
         if self.steepness is None:
@@ -84,6 +102,10 @@ class Model:
         return found, chances[np.arange(len(X)), place]
 
 
+def _name(label: Any) -> str:
+    return str(int(label)) if isinstance(label, float) and label.is_integer() else str(label)
+
+
 def family_for(source: Source, words: str | None) -> Family:
     """Give what may change: what words say, or what is usual for such samples.
 
@@ -91,18 +113,17 @@ def family_for(source: Source, words: str | None) -> Family:
     """
     shape = source.shape
     if words is not None:
-        family = family_of_words(words)
+        family = family_of_words(words, fill=OUTSIDE)
         _check_domain(family, source, words)
-    elif source.kind == "sounds":
+        return family if shape is None or isinstance(family, Identity) else family.with_shape(shape)
+    if source.kind == "sounds":
         family = PitchShift(400, n_steps=5) * TimeStretch((0.85, 1.18)) * Translation(1)
     elif shape is not None:
         family = default_family(shape, source.n_features, "a model")
     else:
         return Identity()
-    filled = {name: "edge" for name in family.get_params() if name.split("__")[-1] == "fill"}
-    if words is None or "fill=" not in words:
-        family.set_params(**filled)
-    return family if shape is None or isinstance(family, Identity) else family.with_shape(shape)
+    fills = [name for name in family.get_params() if name.split("__")[-1] == "fill"]
+    return family.set_params(**dict.fromkeys(fills, OUTSIDE)).with_shape(shape)
 
 
 def _check_domain(family: Family, source: Source, words: str) -> None:

@@ -8,8 +8,17 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.pipeline import Pipeline
 
-from invarlearn import __version__
+from invarlearn import (
+    InvariantClassifier,
+    InvSVCCV,
+    OrbitSVC,
+    RLSClassifier,
+    WorstCaseLinearSVC,
+    WorstCaseSVC,
+    __version__,
+)
 from invarlearn._files import whole_file
 from invarlearn.models import Model
 from invarlearn.transforms import Family
@@ -44,6 +53,9 @@ TRUSTED = (
     "invarlearn.transforms._actions.Affine",
     "invarlearn.transforms._actions.Composed",
     "invarlearn.transforms._actions.Functions",
+    "invarlearn.transforms._actions.Gather",
+    "invarlearn.transforms._actions.Joined",
+    "invarlearn.transforms._actions.Picked",
     "invarlearn.transforms.audio.PitchShift",
     "invarlearn.transforms.audio.TimeStretch",
     "invarlearn.transforms.bags.FeatureDropping",
@@ -70,6 +82,17 @@ TRUSTED = (
 )
 
 
+# What a model predicts with: other estimators could be trusted, but forged to crash.
+ESTIMATORS = (
+    InvariantClassifier,
+    OrbitSVC,
+    InvSVCCV,
+    RLSClassifier,
+    WorstCaseSVC,
+    WorstCaseLinearSVC,
+)
+
+
 class ModelFileError(ValueError):
     """A file that is no model, or one that is not trusted."""
 
@@ -88,8 +111,12 @@ def save_model(model: Model, path: Path | str) -> None:
     path = Path(path)
     content = {name: getattr(model, name) for name in _names()}
     content |= {"format": FORMAT, "version": __version__}
+    data = skops.io.dumps(content, compression=zipfile.ZIP_DEFLATED, compresslevel=1)
+    unknown = sorted(set(skops.io.get_untrusted_types(data=data)) - set(TRUSTED))
+    if unknown:
+        raise ModelFileError(f"a model with {', '.join(unknown)} could not be loaded again")
     with whole_file(path) as file:
-        skops.io.dump(content, file, compression=zipfile.ZIP_DEFLATED, compresslevel=1)
+        file.write(data)
 
 
 def load_model(path: Path | str) -> Model:
@@ -161,7 +188,8 @@ def _checked(path: Path, content: Any) -> Model:
 def _is_sound(name: str, value: Any) -> bool:
     """Say whether a part of a model is of the kind that it should be."""
     if name == "estimator":
-        return hasattr(value, "predict") and np.ndim(getattr(value, "classes_", 0)) == 1
+        last = value.steps[-1][1] if isinstance(value, Pipeline) else value
+        return isinstance(last, ESTIMATORS) and np.ndim(getattr(last, "classes_", 0)) == 1
     if name == "settings":
         return _are_settings(value)
     if name == "accuracy":

@@ -9,6 +9,7 @@ from sklearn.preprocessing import FunctionTransformer
 
 from invarlearn import VirtualSVC
 from invarlearn.audit import choose_family
+from invarlearn.audit._shares import chance_of_gain, share_of
 from invarlearn.transforms import CyclicShift, Identity, Reflection
 
 
@@ -154,3 +155,49 @@ def test_mistakes_get_clear_errors():
         choose_family(VirtualSVC(), X[:4], y[:4], CyclicShift())
     with pytest.raises(ValueError, match="ranges"):
         choose_family(VirtualSVC(), X, y, CyclicShift(), ranges=())
+
+
+def test_chance_is_judged_by_groups():
+    # every group gains or loses as a whole, either as likely
+    rng = np.random.RandomState(0)
+    groups = np.repeat(np.arange(12), 20)
+    found = [chance_of_gain(rng.choice([-1, 1], size=12)[groups], groups) for _ in range(300)]
+    assert np.mean(np.array(found) < 0.05) < 0.08
+    # as if samples were independent, far more often
+    alone = [chance_of_gain(rng.choice([-1, 1], size=12)[groups]) for _ in range(300)]
+    assert np.mean(np.array(alone) < 0.05) > 0.2
+
+
+def test_chance_with_groups_of_one_is_that_of_samples():
+    gains = np.array([1] * 9 + [-1] * 3 + [0] * 5)
+    exact = chance_of_gain(gains)
+    assert chance_of_gain(gains, np.arange(17)) == pytest.approx(exact)
+    many = np.tile(gains, 5)
+    drawn = chance_of_gain(many, np.arange(85))
+    assert drawn == pytest.approx(chance_of_gain(many), abs=0.003)
+    assert chance_of_gain(np.zeros(5)) == 1
+
+
+def test_intervals_of_groups_are_wider():
+    values = np.repeat([1, 0, 1, 1, 0, 1, 1, 1], 10)
+    groups = np.repeat(np.arange(8), 10)
+    alone, together = share_of(values), share_of(values, groups)
+    assert together.value == alone.value
+    assert together.high - together.low > 2 * (alone.high - alone.low)
+    # groups of one are no groups
+    own = share_of(values, np.arange(80))
+    assert (own.low, own.high) == pytest.approx((alone.low, alone.high), abs=0.01)
+
+
+def test_too_few_samples_are_told_before_the_work():
+    X = waves(20, shifted=False)[0]
+    calls = []
+
+    class Spy(VirtualSVC):
+        def fit(self, X, y):
+            calls.append(1)
+            return super().fit(X, y)
+
+    with pytest.raises(ValueError, match="fewer than two classes remain"):
+        choose_family(Spy(), X, np.r_[1, np.zeros(19)], CyclicShift())
+    assert not calls

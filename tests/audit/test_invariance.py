@@ -73,6 +73,48 @@ def test_everything_is_counted(digits, model, family, orbit):
         assert one.n_samples == len(always)
 
 
+@pytest.mark.parametrize(
+    ("family", "count"),
+    [
+        (CyclicShift(radius=1), 2),
+        (Rotation(90), 2),
+        (Translation(1, wrap=True), 8),
+        (CyclicShift(), None),
+        (Translation(1), None),
+    ],
+)
+def test_lists_that_are_all_there_is_are_tried_whole(digits, model, family, count):
+    _, _, Z, t = digits
+    found = invariance_report(model, Z[:20], t[:20], family, 12)
+    assert found.overall.exhaustive == (count is not None)
+    assert found.overall.n_elements == (count or 12)
+    if count:
+        before = model.predict(Z[:20])
+        moved = family.orbit(Z[:20])[:, 1:].reshape(-1, 784)
+        flipped = model.predict(moved).reshape(20, -1) != before[:, None]
+        assert found.overall.flip_rate.value == pytest.approx(flipped.mean())
+
+
+def test_classes_in_any_order_will_do(digits, model):
+    _, _, Z, t = digits
+
+    class Backwards(SVC):
+        @property
+        def classes_(self):
+            return model.classes_[::-1]
+
+        def predict(self, X):
+            return model.predict(X)
+
+        def decision_function(self, X):
+            return model.decision_function(X)[:, ::-1]
+
+    other = Backwards()
+    other.support_ = other.fit_status_ = other.n_features_in_ = 1
+    found = invariance_report(other, Z, t, Reflection())
+    assert found.table()[0] == invariance_report(model, Z, t, Reflection()).table()[0]
+
+
 def test_random_elements_are_the_same_for_the_same_seed(digits, model):
     _, _, Z, t = digits
     reports = [invariance_report(model, Z, t, FAMILY, 5, random_state=s) for s in (0, 0, 1)]

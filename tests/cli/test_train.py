@@ -183,7 +183,9 @@ def test_mistakes_get_one_line_and_the_right_code(tmp_path, table, program):
         (["train", table, "--may-change", "rotation:15"], 1, "pass --shape"),
         (["train", table, "--label", "z"], 1, "no column 'z'"),
         (["train", table, "--shape", "2xb"], 2, "is not a size"),
-        (["train", table, "--shape", "2x2"], 1, "2"),
+        (["train", table, "--shape", "2x2"], 1, "rows of 3 numbers cannot have the shape 2x2"),
+        (["train", table, "--model", table], 1, "is read, and would be replaced"),
+        (["train", table, "--model", "/dev/null"], 1, "no ordinary file"),
         (["train"], 2, "Missing argument"),
         (["predict", table, "--model", tmp_path / "no.skops"], 1, "does not exist"),
         (["audit", table, "--model", table], 1, "no model"),
@@ -196,9 +198,16 @@ def test_mistakes_get_one_line_and_the_right_code(tmp_path, table, program):
     assert not model.exists()
     run("train", table, "--model", model, "--route", "features")
     (tmp_path / "u.csv").write_text("a,b,c,class\n1,2,3,maybe\n")
-    ended, said = program("audit", tmp_path / "u.csv", "--model", model)
+    words = ["--may-change", "feature-scaling:0.9,1.1,1"]
+    ended, said = program("audit", tmp_path / "u.csv", "--model", model, *words)
     assert ended == 1
     assert "classes that the model does not know: maybe" in said
+    ended, said = program("audit", table, "--model", model)
+    assert ended == 1
+    assert "say --may-change WORDS" in said
+    ended, said = program("predict", table, "--model", model, "--out", table)
+    assert ended == 1
+    assert "would be replaced" in said
     ended, said = program("predict", table, "--model", model, "--out", tmp_path)
     assert ended == 1
     assert "is a folder: name a file" in said
@@ -225,3 +234,26 @@ def test_an_interruption_leaves_nothing_half_written(tmp_path):
     assert "nothing was left half-written" in errors
     assert "Traceback" not in errors
     assert [path.name for path in tmp_path.iterdir()] == ["a.npz"]
+
+
+def test_names_of_any_kind_are_kept(tmp_path, few_copies):
+    """Brackets, dollars and bytes that are no text."""
+    rng = np.random.RandomState(0)
+    for label, bright in (("$5_to_$10", 60), ("[red]", 200)):
+        folder = tmp_path / "data" / label
+        folder.mkdir(parents=True)
+        for i in range(5):
+            pixels = np.tile(np.linspace(0, bright, 12) * (1 if bright > 100 else -1), (12, 1))
+            pixels = (pixels + 100 + 20 * rng.rand(12, 12)).clip(0, 255).astype(np.uint8)
+            Image.fromarray(pixels).save(folder / f"img[{i}].png")
+    if os.name == "posix":
+        folder = os.fsencode(tmp_path / "data" / "[red]")
+        os.rename(os.path.join(folder, b"img[0].png"), os.path.join(folder, b"caf\xe9.png"))
+    model, out, page = (tmp_path / name for name in ("m.skops", "p[x].csv", "a.html"))
+    run("train", tmp_path / "data", "--model", model, "--route", "invariant")
+    found = run("predict", tmp_path / "data", "--model", model, "--out", out)
+    assert out.name in found.output
+    names = [row["sample"] for row in rows_of(out)]
+    assert any("img[1].png" in name for name in names)
+    run("audit", tmp_path / "data", "--model", model, "--out", page, "--elements", 3)
+    assert "$5_to_$10" in page.read_text()

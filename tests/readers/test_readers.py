@@ -87,6 +87,20 @@ def test_images_of_every_kind_have_the_same_brightness(tmp_path, mode):
     np.testing.assert_allclose(found, ramp / 255, atol=0.03)
 
 
+def test_dark_images_of_16_bits_are_dark(tmp_path):
+    for i, top in enumerate((250, 300, 65535)):
+        Image.fromarray(np.full((8, 8), top, dtype=np.uint16)).save(tmp_path / f"{i}.png")
+    found = open_samples(tmp_path).read_all().max(axis=1)
+    np.testing.assert_allclose(found, [250 / 65535, 300 / 65535, 1], atol=1 / 255)
+
+
+def test_turned_photographs_keep_their_size(tmp_path):
+    exif = Image.Exif()
+    exif[0x0112] = 6
+    Image.new("L", (40, 20)).save(tmp_path / "a.jpg", exif=exif)
+    assert open_samples(tmp_path).shape == (40, 20)
+
+
 def test_what_is_transparent_is_white(tmp_path):
     Image.new("RGBA", (8, 8), (0, 0, 0, 0)).save(tmp_path / "a.png")
     np.testing.assert_array_equal(open_samples(tmp_path).read_all(), 1)
@@ -182,6 +196,19 @@ def test_parquet_is_the_same_as_csv(tmp_path):
     assert one.settings == other.settings
 
 
+def test_parquet_with_other_things_than_numbers_is_refused(tmp_path):
+    pandas = pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    path = tmp_path / "a.parquet"
+    frame = pandas.DataFrame({"a": pandas.to_datetime(["2020-01-01"]), "class": ["x"]})
+    frame.to_parquet(path)
+    with pytest.raises(ReadError, match="column 'a' has other things"):
+        open_samples(path)
+    pandas.DataFrame({"a": [1.0], "class": [np.nan]}).to_parquet(path)
+    with pytest.raises(ReadError, match="no class"):
+        open_samples(path)
+
+
 def test_samples_like_others_are_read_as_those_were(digits, tmp_path):
     like = open_samples(digits, size=(14, 14)).settings
     source = open_samples(digits / "digit 3", like=like)
@@ -191,6 +218,30 @@ def test_samples_like_others_are_read_as_those_were(digits, tmp_path):
     np.savez(tmp_path / "b.npz", X=np.zeros((2, 15, 14)))
     with pytest.raises(ReadError, match=r"210 numbers.*196"):
         open_samples(tmp_path / "b.npz", like=like)
+
+
+def test_bytes_and_numbers_are_not_mixed_up(tmp_path):
+    pixels = np.arange(12, dtype=np.uint8).reshape(3, 4)
+    np.savez(tmp_path / "a.npz", X=pixels)
+    np.savez(tmp_path / "b.npz", X=pixels.astype(float))
+    like = open_samples(tmp_path / "a.npz").settings
+    assert open_samples(tmp_path / "a.npz", like=like).read_all().max() < 1
+    with pytest.raises(ReadError, match=r"trained with bytes.*save both alike"):
+        open_samples(tmp_path / "b.npz", like=like)
+
+
+def test_a_table_needs_no_classes_for_a_model_of_arrays(tmp_path):
+    np.savez(tmp_path / "a.npz", X=np.eye(2))
+    (tmp_path / "b.csv").write_text("a,b\n1,2\n")
+    like = open_samples(tmp_path / "a.npz").settings
+    assert open_samples(tmp_path / "b.csv", like=like).labels is None
+
+
+def test_hidden_folders_do_not_count(tmp_path):
+    tone(tmp_path / "a.wav", 400)
+    (tmp_path / ".thumbs").mkdir()
+    Image.new("L", (8, 8)).save(tmp_path / ".thumbs" / "a.png")
+    assert open_samples(tmp_path).kind == "sounds"
 
 
 def test_blocks_cover_all_rows(digits, monkeypatch):
@@ -222,6 +273,7 @@ def written(path, content):
         ("a.csv", "a,class\n", "no rows under its header"),
         ("a.csv", "a,class\n1,x\nred,y\n", "line 3: column 'a' has 'red'"),
         ("a.csv", "a,class\n1,x\nnan,y\n", "line 3: column 'a' has 'nan'"),
+        ("a.csv", "a,class\n1,x\n1_5,y\n", "line 3: column 'a' has '1_5'"),
         ("a.csv", "a,class\n1,x\n,y\n", "line 3: column 'a' has ''"),
         ("a.csv", "a,class\n1,x\n2,\n", "line 3: no class"),
         ("a.csv", "a,class\n1,x\n2\n", "line 3: 1 fields where 2"),

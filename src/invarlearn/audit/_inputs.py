@@ -31,4 +31,5 @@ def check_audit(
         raise ValueError(
             f"y has classes that the classifier was not fitted to: {unknown.tolist()[:5]}"
         )
-    return X, y, np.searchsorted(classes, y)
+    order = np.argsort(classes, kind="stable")
+    return X, y, order[np.searchsorted(classes, y, sorter=order)]

@@ -6,7 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import norm
+from scipy.stats import binomtest, norm
+
+# Signs of so many groups are all tried; of more, so many draws of them.
+EXACT, DRAWS = 14, 20_000
 
 
 @dataclass(frozen=True)
@@ -25,20 +28,58 @@ class Share:
         return f"{100 * self.value:.1f} % ({100 * self.low:.1f} to {100 * self.high:.1f})"
 
 
-def share_of(values: NDArray | list[float]) -> Share:
+def share_of(values: NDArray | list[float], groups: NDArray | None = None) -> Share:
     """Give the mean of numbers from 0 to 1, one a sample, with an interval.
 
     For zeros and ones that is Wilson's. Where a sample has a share of its own (of its copies, say),
-    the mean is as sure as that of zeros and ones of as many samples as would spread alike.
+    the mean is as sure as that of zeros and ones of as many samples as would spread alike. Samples
+    of one group, such as a speaker, count as far as they differ.
     """
     values = np.asarray(values, dtype=float)
     n, mean = len(values), float(values.mean())
+    if groups is not None:
+        off = group_sums(values - mean, groups)
+        spread = float((off**2).sum()) / n**2
+        least = min(n, len(off))
+        effective = mean * (1 - mean) / spread if spread > 0 else float(least)
+        return Share(mean, *_wilson(mean, float(np.clip(effective, 1, n))))
     # with a zero and a one more, so that few samples that happen to agree do not seem sure
     spread = np.concatenate([values, [0.0, 1.0]])
     middle = float(spread.mean())
     # of zeros and ones the variance is mean (1 - mean), and this is n
     effective = n * middle * (1 - middle) / float(spread.var())
     return Share(mean, *_wilson(mean, effective))
+
+
+def group_sums(values: NDArray, groups: NDArray) -> NDArray[np.float64]:
+    """Sum up values group by group."""
+    _, index = np.unique(groups, return_inverse=True)
+    return np.bincount(index, weights=values).astype(float)
+
+
+def chance_of_gain(gains: NDArray, groups: NDArray | None = None) -> float:
+    """Say how likely gains and losses add up to as much, or more, if either is as likely.
+
+    Parameters
+    ----------
+    gains : array of shape (n,)
+        1 for a sample that is gained, -1 for one that is lost, and 0.
+    groups : array of shape (n,), optional
+        Samples of a group are gained and lost together: signs of whole groups are what chance
+        decides.
+    """
+    sums = np.asarray(gains, dtype=float) if groups is None else group_sums(gains, groups)
+    sizes = np.abs(sums[sums != 0])
+    if not len(sizes):
+        return 1.0
+    if groups is None:
+        gained = int((sums > 0).sum())
+        return float(binomtest(gained, len(sizes), alternative="greater").pvalue)
+    if len(sizes) <= EXACT:
+        signs = 1 - 2 * ((np.arange(2 ** len(sizes))[:, None] >> np.arange(len(sizes))) & 1)
+        return float(((signs @ sizes) >= sums.sum() - 1e-9).mean())
+    signs = 2 * np.random.RandomState(0).randint(2, size=(DRAWS, len(sizes))) - 1
+    return float((1 + ((signs @ sizes) >= sums.sum() - 1e-9).sum()) / (1 + DRAWS))
 
 
 def _wilson(mean: float, n: float, level: float = 0.95) -> tuple[float, float]:

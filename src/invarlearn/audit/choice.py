@@ -12,13 +12,12 @@ from typing import Any
 import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import ArrayLike, NDArray
-from scipy.stats import binomtest
 from sklearn.base import clone
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 from sklearn.utils import check_consistent_length, check_X_y
 
 from invarlearn._progress import Clock, Progress
-from invarlearn.audit._shares import Share, share_of
+from invarlearn.audit._shares import Share, chance_of_gain, group_sums, share_of
 from invarlearn.transforms import Family, Identity
 from invarlearn.transforms._checks import check_number
 from invarlearn.transforms.combine import Combination
@@ -60,7 +59,8 @@ class FamilyChoice:
     family : Family
         What was chosen; ``Identity()`` if nothing is shown to help.
     best : Family
-        What predicts left-out samples best, whether or not that could be chance.
+        What was added because it gains more than one standard error, whether or not that could be
+        chance.
     accuracy, plain_accuracy : Share
         Of samples that took no part in the choice, with what was chosen without them and with no
         invariance.
@@ -106,7 +106,7 @@ class FamilyChoice:
         if self.helps:
             return f"helps: {self.family!r}\n{measured}"
         if isinstance(self.best, Identity):
-            return "helps: none; no family predicts left-out samples better than no invariance"
+            return "helps: none; no family gains more than one standard error at left-out samples"
         return f"helps: none that is shown to; best: {self.best!r}\n{measured}"
 
 
@@ -146,7 +146,8 @@ def choose_family(
     cv, inner_cv : int, default=5 and 3
         Parts of the samples for the estimate, and for the choice.
     groups : array-like of shape (n_samples,), optional
-        Samples of a group, such as a patient or a speaker, are left out together.
+        Samples of a group, such as a patient or a speaker, are left out together, and count
+        together where chance is judged.
     param : str, default="family"
         The parameter that takes the family, such as ``"virtualsvc__family"``.
     random_state : int, default=0
@@ -188,13 +189,16 @@ def choose_family(
         check_number(value, name, low=2, whole=True)
     outer = _splits(y, groups, cv, random_state)
     work = _Work(estimator, X, y, param, named, n_jobs, progress)
-    whole = _Selection(outer)
-    whole.run(work, list(named), factors)
-    tasks: list[tuple[Chosen, NDArray, NDArray]] = []
-    for train, test in outer:
+    # all parts are cut before the work begins, so that too few samples are told at once
+    parts = []
+    for train, _ in outer:
         some = None if groups is None else groups[train]
         splits = _splits(y[train], some, inner_cv, random_state)
-        part = _Selection([(train[a], train[b]) for a, b in splits])
+        parts.append(_Selection([(train[a], train[b]) for a, b in splits], groups))
+    whole = _Selection(outer, groups)
+    whole.run(work, list(named), factors)
+    tasks: list[tuple[Chosen, NDArray, NDArray]] = []
+    for (train, test), part in zip(outer, parts, strict=True):
         part.run(work, list(named), factors)
         tasks.append((part.chosen, train, test))
     right = work.right_of(tasks)
@@ -202,15 +206,14 @@ def choose_family(
     with_, without = np.empty(len(y), dtype=bool), np.empty(len(y), dtype=bool)
     for (_, test), a, b in zip(outer, right, plain, strict=True):
         with_[test], without[test] = a, b
-    gained, lost = int((with_ & ~without).sum()), int((without & ~with_).sum())
-    chance = binomtest(gained, gained + lost, alternative="greater").pvalue if gained + lost else 1
+    chance = chance_of_gain(with_.astype(int) - without, groups)
     best = work.family(whole.chosen)
     return FamilyChoice(
         family=best if chance < LEVEL else Identity(),
         best=best,
-        accuracy=share_of(with_),
-        plain_accuracy=share_of(without),
-        p_value=float(chance),
+        accuracy=share_of(with_, groups),
+        plain_accuracy=share_of(without, groups),
+        p_value=chance,
         evidence=whole.evidence(work),
     )
 
@@ -260,8 +263,11 @@ class _Work:
 class _Selection:
     """Candidates added one after the other, judged by samples left out of some rows."""
 
-    def __init__(self, splits: list[tuple[NDArray, NDArray]]):
+    def __init__(self, splits: list[tuple[NDArray, NDArray]], groups: NDArray | None):
         self.splits = splits
+        tested = np.concatenate([test for _, test in splits])
+        # without groups every sample is one
+        self.groups = tested if groups is None else groups[tested]
         self.tried: list[Chosen] = []
         self.chosen: Chosen = ()
 
@@ -276,7 +282,8 @@ class _Selection:
             found = self._judged(work, trials)
             best = int(np.argmax([one.mean() for one in found]))
             gain = found[best].astype(float) - now
-            if gain.mean() <= gain.std() / np.sqrt(len(gain)):
+            off = group_sums(gain - gain.mean(), self.groups)
+            if gain.mean() <= np.sqrt((off**2).sum()) / len(gain):
                 return
             self.chosen, now = trials[best], found[best]
 
@@ -287,7 +294,7 @@ class _Selection:
         return [
             Evidence(
                 family=work.family(chosen),
-                accuracy=share_of(right),
+                accuracy=share_of(right, self.groups),
                 gained=int((right & ~plain).sum()),
                 lost=int((plain & ~right).sum()),
                 chosen=chosen == self.chosen[: len(chosen)] and bool(chosen) == bool(self.chosen),
@@ -348,4 +355,10 @@ def _splits(
     with warnings.catch_warnings():
         # a class with fewer samples than parts is missing from some of them
         warnings.filterwarnings("ignore", message="The least populated class")
-        return list(folds.split(np.zeros((len(y), 1)), y, groups))
+        splits = list(folds.split(np.zeros((len(y), 1)), y, groups))
+    if any(len(np.unique(y[train])) < 2 or not len(test) for train, test in splits):
+        raise ValueError(
+            "when a part is left out, fewer than two classes remain: pass smaller cv= and "
+            "inner_cv=, or more samples or groups of each class"
+        )
+    return splits

@@ -21,6 +21,8 @@ from invarlearn.transforms.combine import Combination
 
 # The name of the whole family among its parts.
 WHOLE = "all together"
+# Lists are looked through if what they make of a row has no more numbers than this.
+PROBE = 2**22
 
 
 @dataclass(frozen=True)
@@ -164,8 +166,8 @@ def invariance_report(
     family : Family
         What should not matter. Of a product or union, each part is tried alone as well.
     n_elements : int, default=50
-        How many random elements are tried. A group, or a list, that has no more is tried whole. The
-        more are tried, the fewer rows are always right.
+        How many random elements are tried. Families that have no more are tried whole. The more are
+        tried, the fewer rows are always right.
     n_flips : int, default=12
         How many rows that become wrong are kept.
     random_state : int, RandomState or None, default=0
@@ -226,16 +228,18 @@ class _Tried:
     """Elements of one family, and what they do to predictions."""
 
     def __init__(self, family: Family, most: int, n_features: int, seed: int):
-        size = family._size(n_features)
-        # families with ranges draw from between the listed elements: a list is not all there is
-        all_there_is = family.is_group or type(family)._drawn is Family._drawn
-        self.exhaustive = all_there_is and size - 1 <= most
         self.elements: Sequence[Callable[[Any], Any]]
-        if self.exhaustive:
-            listed = family._listed(n_features)
-            self.elements = [_listed_element(listed, i) for i in range(1, len(listed))]
-        else:
+        self.exhaustive = False
+        if not _has_all_listed(family, n_features):
             self.elements = family.sample(most, seed)
+            return
+        # without the identity, and none twice
+        listed = family._listed(n_features)
+        others = np.arange(1, len(listed))
+        self.exhaustive = len(others) <= most
+        if not self.exhaustive:
+            others = np.random.RandomState(seed).permutation(others)[:most]
+        self.elements = [_listed_element(listed, int(i)) for i in others]
 
     def __len__(self) -> int:
         return len(self.elements)
@@ -297,6 +301,21 @@ class _Tried:
                 )
             )
         return found
+
+
+def _has_all_listed(family: Family, n_features: int) -> bool:
+    """Say whether random elements are among the listed ones, or lie between them.
+
+    Seen at what they make of a row of random numbers, whatever kind of family this is.
+    """
+    size = family._size(n_features)
+    if not np.isfinite(size) or size * n_features > PROBE:
+        return False
+    rng = np.random.RandomState(0)
+    probe = rng.rand(1, n_features)
+    listed = family._listed(n_features).act(probe, 0, int(size))[0]
+    drawn = family.sample(32, rng)(probe)[0]
+    return all(np.isclose(listed, one, atol=1e-9).all(axis=1).any() for one in drawn)
 
 
 def _listed_element(listed: Any, i: int) -> Callable[[Any], Any]:

@@ -37,10 +37,15 @@ def sides(text: str | None, option: str, most: int = 2) -> tuple[int, ...] | Non
     return found * 2 if len(found) == 1 else found
 
 
-def check_output(path: Path) -> None:
-    """Make sure, before the work, that a file can be written."""
+def check_output(path: Path, *inputs: Path) -> None:
+    """Make sure, before the work, that a file can be written, and is none of those read."""
     if path.is_dir():
         raise ValueError(f"{path} is a folder: name a file")
+    if path.exists() and not path.is_file():
+        raise ValueError(f"{path} is no ordinary file: name one")
+    for other in inputs:
+        if path.exists() and other.exists() and path.samefile(other):
+            raise ValueError(f"{path} is read, and would be replaced: name another file to write")
     folder = path.parent
     folder.mkdir(parents=True, exist_ok=True)
     if not os.access(folder, os.W_OK):

@@ -11,9 +11,11 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.table import Table
+from rich.text import Text
 
-console = Console()
-errors = Console(stderr=True)
+# names of files and classes may have brackets in them
+console = Console(markup=False)
+errors = Console(stderr=True, markup=False)
 
 
 def show_table(rows: Sequence[dict[str, Any]], title: str, numbers: Sequence[str] = ()) -> None:
@@ -21,7 +23,7 @@ def show_table(rows: Sequence[dict[str, Any]], title: str, numbers: Sequence[str
 
     Single words in the first column name the rows, and are never cut.
     """
-    table = Table(title=title, title_justify="left", title_style="bold")
+    table = Table(title=Text(title), title_justify="left", title_style="bold")
     first = next(iter(rows[0]))
     words = not any(" " in str(row[first]) for row in rows)
     for name in rows[0]:
@@ -31,7 +33,7 @@ def show_table(rows: Sequence[dict[str, Any]], title: str, numbers: Sequence[str
             no_wrap=words and name == first,
         )
     for row in rows:
-        table.add_row(*(str(value) for value in row.values()))
+        table.add_row(*(Text(str(value)) for value in row.values()))
     console.print(table)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -16,9 +16,6 @@ from invarlearn.cli._samples import (
     command_line,
     print_json,
 )
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 
 def audit_command(
@@ -42,18 +39,23 @@ def audit_command(
     from invarlearn.persistence import load_model
     from invarlearn.readers import ReadError, open_samples
     from invarlearn.report.audit import audit_page
+    from invarlearn.transforms import Identity
 
-    check_output(out)
+    check_output(out, data, model)
     trained = load_model(model)
     source = open_samples(data, like=trained.settings)
     if source.labels is None:
         raise ReadError(f"{data} does not say the classes of its samples, which an audit needs")
     family = trained.family if may_change is None else family_for(source, may_change)
-    labels = _as_trained(source.labels, trained.estimator.classes_, data)
+    if isinstance(family, Identity):
+        raise ValueError("the model was told of nothing that may change: say --may-change WORDS")
+    labels, rows = trained.known(source.labels), source.read_all()
+    # a damaged model fails here, in words
+    trained.predict(rows[:1])
     with stoppable(), progress_of("audit") as progress:
         report = invariance_report(
             trained.estimator,
-            source.read_all(),
+            rows,
             labels,
             family,
             elements,
@@ -91,17 +93,3 @@ def audit_command(
             soft_wrap=True,
         )
     console.print(f"report: {out}", highlight=False, soft_wrap=True)
-
-
-def _as_trained(labels: NDArray, classes: NDArray, data: Path) -> NDArray:
-    """Give classes in the type that the model has them in."""
-    import numpy as np
-
-    known = {str(one): one for one in classes}
-    unknown = sorted({str(one) for one in labels} - set(known))
-    if unknown:
-        raise ValueError(
-            f"{data} has classes that the model does not know: {', '.join(unknown[:5])}; it knows "
-            f"{', '.join(map(str, classes[:20]))}"
-        )
-    return np.array([known[str(one)] for one in labels], dtype=classes.dtype)

@@ -5,11 +5,17 @@ from __future__ import annotations
 import csv
 import io
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from invarlearn.cli._samples import AsJson, Data, ModelPath, check_output, print_json
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from invarlearn.models import Model
+    from invarlearn.readers import Source
 
 
 def predict_command(
@@ -27,29 +33,38 @@ def predict_command(
     from invarlearn.persistence import load_model
     from invarlearn.readers import open_samples
 
-    check_output(out)
+    check_output(out, data, model)
     trained = load_model(model)
     source = open_samples(data, like=trained.settings)
     table = io.StringIO()
     writer = csv.writer(table, lineterminator="\n")
     writer.writerow(["sample", "label", "probability"])
+    known = _known_labels(trained, source)
     right = 0
     blocks = list(source.blocks())
     with stoppable(), progress_of("predict") as progress:
         clock = Clock(len(blocks), 0, progress)
         for some in blocks:
             labels, chances = trained.predict(source.read(some))
-            if source.labels is not None:
-                right += int((labels.astype(str) == source.labels[some].astype(str)).sum())
+            if known is not None:
+                right += int((labels == known[some]).sum())
             rows = zip(source.names[some], labels.tolist(), chances.tolist(), strict=True)
             writer.writerows([name, label, f"{chance:.4f}"] for name, label, chance in rows)
             clock.tick()
     with whole_file(out) as file:
         file.write(table.getvalue().encode())
-    accuracy = None if source.labels is None else right / len(source)
+    accuracy = None if known is None else right / len(source)
     if as_json:
         print_json({"predictions": str(out), "samples": len(source), "accuracy": accuracy})
         return
     console.print(f"{len(source):,} samples: {out}", highlight=False, soft_wrap=True)
     if accuracy is not None:
         console.print(f"{100 * accuracy:.1f} % agree with the classes in {data}", soft_wrap=True)
+
+
+def _known_labels(trained: Model, source: Source) -> NDArray | None:
+    """Give the classes that the files say, if the model knows them all."""
+    try:
+        return None if source.labels is None else trained.known(source.labels)
+    except ValueError:
+        return None

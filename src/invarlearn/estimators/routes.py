@@ -31,7 +31,8 @@ from invarlearn.transforms.combine import Combination
 
 # Orbits are listed up to this many elements; of larger families random ones stand for them.
 MOST_ELEMENTS = 256
-# Kernel machines that solve for every copy at once are tried up to so many samples.
+# Where several routes are compared, those that solve for every copy at once are left out if there
+# are more samples than this.
 MOST_SAMPLES = 1000
 
 
@@ -49,7 +50,7 @@ def features_route(family: Family, n_features: int, seed: int) -> Any:
         family, 300, 12, n_elements=few, normalize=_is_image(family), random_state=seed
     )
     if not _is_image(family):
-        return make_pipeline(StandardScaler(), own, RLSClassifier())
+        return make_pipeline(*_scaled(family), own, StandardScaler(), RLSClassifier())
     gradients = OrientedGradients(shape=family.resolve_shape(n_features))
     maps = gradients.fit(np.zeros((1, n_features), dtype=np.float32)).shape_
     moved = InvariantFeatures(Translation(2, shape=maps), 400, 12, random_state=seed)
@@ -59,7 +60,7 @@ def features_route(family: Family, n_features: int, seed: int) -> Any:
 def kernel_route(family: Family, n_features: int, seed: int) -> Any:
     """Give an SVM on the best fit; of images, of their gradients."""
     if not _is_image(family):
-        return make_pipeline(StandardScaler(), OrbitSVC(_listed(family, n_features, seed)))
+        return make_pipeline(*_scaled(family), OrbitSVC(_listed(family, n_features, seed)))
     gradients = OrientedGradients(shape=family.resolve_shape(n_features))
     return OrbitSVC(_listed(family, n_features, seed), features=gradients)
 
@@ -143,8 +144,23 @@ def compare_routes(
         warnings.filterwarnings("ignore", message="The least populated class")
         folds = StratifiedKFold(n_splits, shuffle=True, random_state=seed)
         splits = list(folds.split(X, y))
+    for train, _ in splits:
+        if len(np.unique(y[train])) < 2:
+            counts = dict(zip(*np.unique(y, return_counts=True), strict=True))
+            rare = min(counts, key=lambda label: counts[label])
+            raise ValueError(
+                f"class {rare!s} has {counts[rare]} samples, too few to leave some out: add more, "
+                "or use the route invariant"
+            )
     clock = Clock(len(routes) * len(splits), 0, progress)
-    return [_scored(route, family, X, y, seed, splits, clock) for route in routes]
+    found = []
+    for route in routes:
+        slow = route in ("functionals", "worst-case") and family.domain != "bag"
+        if slow and len(routes) > 1 and len(y) > MOST_SAMPLES:
+            found.append(RouteScore(route, reason=f"slow with more than {MOST_SAMPLES:,} samples"))
+            continue
+        found.append(_scored(route, family, X, y, seed, splits, clock))
+    return found
 
 
 def _scored(
@@ -154,8 +170,6 @@ def _scored(
     scores = np.full((len(y), len(classes)), -np.inf)
     right = np.empty(len(y), dtype=bool)
     try:
-        if route in ("functionals", "worst-case") and len(y) > MOST_SAMPLES:
-            raise ValueError(f"takes long with more than {MOST_SAMPLES:,} samples")
         estimator = ROUTES[route](family, X.shape[1], seed)
         for train, test in splits:
             with warnings.catch_warnings():
@@ -178,6 +192,11 @@ def class_scores(model: Any, X: NDArray) -> NDArray[np.float64]:
         scores = np.asarray(model.decision_function(X), dtype=float)
         return np.stack([-scores, scores], axis=1) / 2 if scores.ndim == 1 else scores
     return np.log(np.maximum(model.predict_proba(X), np.finfo(float).tiny))
+
+
+def _scaled(family: Family) -> list[Any]:
+    """Give what standardises columns, if nothing moves values from one to another."""
+    return [StandardScaler()] if isinstance(family, Identity) else []
 
 
 def _is_image(family: Family) -> bool:

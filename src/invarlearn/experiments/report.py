@@ -15,6 +15,9 @@ from invarlearn.report import Page
 
 Row = dict[str, Any]
 
+# Metrics of which less is better.
+SMALL_IS_GOOD = ("error", "errors", "seconds")
+
 
 def summarise(experiment: Experiment, size: str, records: list[dict[str, Any]]) -> list[Row]:
     """Give one row a cell: its axes, draws, mean, standard deviation, the paper's, difference."""
@@ -94,9 +97,14 @@ def verdict(experiment: Experiment, rows: list[Row]) -> str:
     for row in rows:
         place = tuple(row[name] for name in experiment.varies if name != experiment.lines)
         rivals.setdefault(place, []).append(row)
-    winners = [max(some, key=lambda row: row["mean"])[experiment.lines] for some in rivals.values()]
+    low = experiment.metric in SMALL_IS_GOOD
+    best = min if low else max
+    winners = [
+        best(some, key=lambda row: row["mean"])[experiment.lines] for some in rivals.values()
+    ]
     counts = ", ".join(f"{line} in {n}" for line, n in Counter(winners).most_common())
-    return f"Highest {experiment.metric} in {len(winners)} comparisons: {counts}."
+    which = "Lowest" if low else "Highest"
+    return f"{which} {experiment.metric} in {len(winners)} comparisons: {counts}."
 
 
 def _sortable(row: Row, shown: dict[str, str]) -> dict[str, Any]:

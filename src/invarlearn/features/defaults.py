@@ -44,8 +44,9 @@ def default_features(
 ) -> Pipeline:
     """Give the features, not fitted, for rows that a family acts on.
 
-    Images and spectrograms: oriented gradients, and local kernel features of these. Sequences:
-    invariant features. Anything else: the rows themselves. The last two are standardised.
+    Images and spectrograms: oriented gradients, and local kernel features of these; gradients of
+    spectrograms are divided by the contrast of a wider neighbourhood. Sequences: invariant
+    features. Anything else: the rows themselves. The last two are standardised.
     """
     if family.domain == "sequence":
         few = family._size(n_features) <= MOST_ELEMENTS
@@ -61,6 +62,9 @@ def default_features(
     if family.domain not in ("image", "spectrogram"):
         return make_pipeline(StandardScaler())
     gradients = OrientedGradients(shape=family.resolve_shape(n_features))
+    if family.domain == "spectrogram":
+        # faint parts of a sound are noise rather than strokes in a shadow
+        gradients.set_params(contrast=12.0, floor=0.3)
     maps = gradients.fit(np.zeros((1, n_features), dtype=np.float32)).shape_
     step = max(3, -(-max(maps[:2]) // MOST_WINDOWS))
     local = LocalKernelFeatures(

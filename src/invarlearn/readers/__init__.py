@@ -7,7 +7,7 @@ from typing import Any
 
 from invarlearn.readers import images, sounds
 from invarlearn.readers.arrays import read_csv, read_npz, read_parquet
-from invarlearn.readers.base import ReadError, Source
+from invarlearn.readers.base import ReadError, Source, class_folders, files_in
 from invarlearn.readers.images import Images
 from invarlearn.readers.sounds import Sounds
 
@@ -87,9 +87,11 @@ def _opened(
     if like.get("shape"):
         shape = tuple(map(int, like["shape"]))
     if ending == ".npz":
-        return read_npz(path, shape)
+        return read_npz(path, shape, like)
     if ending in TABLES:
-        return TABLES[ending](path, like.get("label", label), like.get("columns"), shape)
+        # a model that was trained with something else needs no classes of a table
+        wanted = (like.get("label", label), like.get("columns"))
+        return TABLES[ending](path, *wanted, shape, needed=not like)
     raise ReadError(
         f"{path}: {ending or 'a file without ending'} is not understood; pass a folder of images "
         "or of WAV files, or a .npz, .csv or .parquet file"
@@ -98,10 +100,10 @@ def _opened(
 
 def _kind_of(folder: Path) -> str:
     """Say what a folder has more of: images or sounds."""
-    endings = [path.suffix.lower() for path in folder.glob("**/*") if path.is_file()]
+    folders = [folder, *class_folders(folder)]
     counts = {
-        "images": sum(ending in images.ENDINGS for ending in endings),
-        "sounds": sum(ending in sounds.ENDINGS for ending in endings),
+        kind: sum(len(files_in(one, endings)) for one in folders)
+        for kind, endings in (("images", images.ENDINGS), ("sounds", sounds.ENDINGS))
     }
     if all(counts.values()):
         raise ReadError(f"{folder} has both images and sounds in it: use a folder for each")

@@ -29,6 +29,10 @@ class Rows(Source):
         shape: tuple[int, ...] | None,
         settings: dict[str, Any],
     ):
+        if shape is not None and int(np.prod(shape)) != X.shape[1]:
+            raise ReadError(
+                f"rows of {X.shape[1]} numbers cannot have the shape {'x'.join(map(str, shape))}"
+            )
         self._X, self.labels, self.names = X, labels, names
         self.shape = shape
         self.settings = {"kind": self.kind, "shape": None if shape is None else list(shape)}
@@ -44,7 +48,7 @@ class Rows(Source):
         return self._X[rows]
 
 
-def read_npz(path: Path, shape: tuple[int, ...] | None) -> Rows:
+def read_npz(path: Path, shape: tuple[int, ...] | None, like: dict[str, Any] | None = None) -> Rows:
     """Read X, (n, d) or (n, height, width[, channels]), and y if it is there."""
     try:
         with np.load(path, allow_pickle=False) as file:
@@ -66,8 +70,14 @@ def read_npz(path: Path, shape: tuple[int, ...] | None) -> Rows:
     if X.ndim > 4:
         raise ReadError(f"{path}: X has {X.ndim} axes; at most four are understood")
     own = tuple(map(int, X.shape[1:])) if X.ndim > 2 else None
-    # pixels in bytes are brightness from 0 to 1
-    X = X.reshape(len(X), -1) / np.float32(255) if X.dtype == np.uint8 else X.reshape(len(X), -1)
+    kind = "bytes" if X.dtype == np.uint8 else "numbers"
+    if like is not None and like.get("values", kind) != kind:
+        raise ReadError(
+            f"{path}: X is of type {X.dtype}, and the model was trained with {like['values']}: "
+            "bytes are taken for brightness from 0 to 255, numbers as they are; save both alike"
+        )
+    X = X.reshape(len(X), -1)
+    X = X / np.float32(255) if kind == "bytes" else X
     X = X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
     bad = np.flatnonzero(~np.isfinite(X).all(axis=1))
     if len(bad):
@@ -82,16 +92,21 @@ def read_npz(path: Path, shape: tuple[int, ...] | None) -> Rows:
         raise ReadError(f"{path}: y has values that are not numbers: mend or remove these rows")
     if y is not None and y.dtype.kind == "S":
         y = y.astype(str)
-    return Rows(X, y, _numbers(len(X)), shape or own, {"columns": None})
+    settings = {"columns": None, "values": kind}
+    return Rows(X, y, _numbers(len(X)), shape or own, settings)
 
 
 def read_csv(
-    path: Path, label: str | None, columns: list[str] | None, shape: tuple[int, ...] | None
+    path: Path,
+    label: str | None,
+    columns: list[str] | None,
+    shape: tuple[int, ...] | None,
+    needed: bool = True,
 ) -> Rows:
     """Read a table whose first line names the columns."""
     lines = _csv_lines(path)
     header = next(lines, (0, []))[1]
-    wanted, place = _columns(path, header, label, columns)
+    wanted, place = _columns(path, header, label, columns, needed)
     label = header[place] if place is not None else None
     index = [header.index(name) for name in wanted]
     rows, labels = [], []
@@ -114,7 +129,11 @@ def read_csv(
 
 
 def read_parquet(
-    path: Path, label: str | None, columns: list[str] | None, shape: tuple[int, ...] | None
+    path: Path,
+    label: str | None,
+    columns: list[str] | None,
+    shape: tuple[int, ...] | None,
+    needed: bool = True,
 ) -> Rows:
     """Read a table in Parquet's format."""
     try:
@@ -125,7 +144,7 @@ def read_parquet(
         ) from None
     try:
         table = pyarrow.parquet.ParquetFile(path).read()
-        wanted, place = _columns(path, table.column_names, label, columns)
+        wanted, place = _columns(path, table.column_names, label, columns, needed)
     except ReadError:
         raise
     except Exception as error:  # a damaged file can fail anywhere in the reader
@@ -136,10 +155,10 @@ def read_parquet(
         raise ReadError(f"{path} has no rows")
     parts = []
     for name in wanted:
-        try:
-            values = np.asarray(table.column(name).to_numpy(), dtype=np.float64)
-        except (ValueError, TypeError, NotImplementedError):
-            raise ReadError(f"{path}: column {name!r} has other things than numbers") from None
+        values = table.column(name).to_numpy()
+        if values.dtype.kind not in "buif":
+            raise ReadError(f"{path}: column {name!r} has other things than numbers")
+        values = values.astype(np.float64)
         bad = np.flatnonzero(~np.isfinite(values))
         if len(bad):
             raise ReadError(f"{path}, row {bad[0] + 1}: column {name!r} has no number: fill it in")
@@ -151,12 +170,18 @@ def read_parquet(
         if column.null_count:
             raise ReadError(f"{path}: {column.null_count} rows have no {label}: fill it in")
         y = np.array([str(value) for value in column.to_pylist()])
+        if "nan" in y:
+            raise ReadError(f"{path}: some rows have no {label}: fill it in")
     X = np.stack(parts, axis=1)
     return Rows(X, y, _numbers(len(X)), shape, {"columns": wanted, "label": label})
 
 
 def _columns(
-    path: Path, header: list[str], label: str | None, columns: list[str] | None
+    path: Path,
+    header: list[str],
+    label: str | None,
+    columns: list[str] | None,
+    needed: bool = True,
 ) -> tuple[list[str], int | None]:
     """Give the names of the numbers' columns, and the place of the label's."""
     if not header:
@@ -172,6 +197,8 @@ def _columns(
                 f"{_some(header)}"
             )
         return columns, header.index(label) if label in header else None
+    if label is None and not needed:
+        return [name for name in header if name.lower() not in LABELS], None
     if label is None:
         known = [name for name in header if name.lower() in LABELS]
         if len(known) != 1:
@@ -209,7 +236,7 @@ def _floats(
     values = []
     for at in index:
         try:
-            value = float(fields[at])
+            value = float(fields[at]) if "_" not in fields[at] else np.nan
         except ValueError:
             value = np.nan
         if not np.isfinite(value):

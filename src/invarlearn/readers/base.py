@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -71,12 +72,12 @@ def class_files(folder: Path, endings: tuple[str, ...], what: str) -> tuple[list
 
     Files beside the subfolders have no class; then there must be no subfolders with files.
     """
-    flat = _files_in(folder, endings)
+    flat = files_in(folder, endings)
     classes, paths = [], []
-    for sub in sorted(p for p in folder.iterdir() if p.is_dir() and not p.name.startswith(".")):
-        found = _files_in(sub, endings)
+    for sub in class_folders(folder):
+        found = files_in(sub, endings)
         paths += found
-        classes += [sub.name] * len(found)
+        classes += [printable(Path(sub.name))] * len(found)
     if flat and paths:
         raise ReadError(
             f"{folder} has {what} both beside and inside its subfolders, such as {flat[0].name}: "
@@ -87,7 +88,18 @@ def class_files(folder: Path, endings: tuple[str, ...], what: str) -> tuple[list
     return (flat, []) if flat else (paths, classes)
 
 
-def _files_in(folder: Path, endings: tuple[str, ...]) -> list[Path]:
+def printable(path: Path) -> str:
+    """Give a name that can be written anywhere, whatever bytes it has on disk."""
+    return os.fsencode(path).decode(errors="backslashreplace")
+
+
+def class_folders(folder: Path) -> list[Path]:
+    """List the subfolders, but for hidden ones."""
+    return sorted(p for p in folder.iterdir() if p.is_dir() and not p.name.startswith("."))
+
+
+def files_in(folder: Path, endings: tuple[str, ...]) -> list[Path]:
+    """List the files with some endings, but for hidden ones."""
     return sorted(
         path
         for path in folder.iterdir()

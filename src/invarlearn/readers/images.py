@@ -11,10 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageOps
 
-from invarlearn.readers.base import ReadError, Source, class_files
+from invarlearn.readers.base import ReadError, Source, class_files, printable
 
 ENDINGS = (".png", ".jpg", ".jpeg")
 FORMATS = ("PNG", "JPEG")
+ORIENTATION = 0x0112  # the tag that says how a photograph is turned
 # Images of one size are taken as they are up to this side, others brought to a square.
 LARGEST, SQUARE = 96, 64
 # Of larger images nobody needs all pixels, and a small file can claim any number of them.
@@ -39,7 +40,7 @@ class Images(Source):
 
     def __init__(self, folder: Path, size: tuple[int, int] | None = None, colour: bool = False):
         self.paths, classes = class_files(folder, ENDINGS, "images")
-        self.names = [str(path.relative_to(folder)) for path in self.paths]
+        self.names = [printable(path.relative_to(folder)) for path in self.paths]
         self.labels = np.array(classes) if classes else None
         height, width = self._common_size() if size is None else size
         self.shape = (height, width, 3) if colour else (height, width)
@@ -60,11 +61,21 @@ class Images(Source):
         return out
 
     def _common_size(self) -> tuple[int, int]:
-        sizes = Counter(_opened(path).size for path in self.paths)
+        sizes = Counter(_upright_size(path) for path in self.paths)
         (width, height), _ = sizes.most_common(1)[0]
         if len(sizes) == 1 and max(width, height) <= LARGEST:
             return height, width
         return SQUARE, SQUARE
+
+
+def _upright_size(path: Path) -> tuple[int, int]:
+    """Give width and height of an image when it is turned as its file says."""
+    image = _opened(path)
+    try:
+        turned = image.getexif().get(ORIENTATION) in (5, 6, 7, 8)
+    except Exception as error:  # a damaged header can fail anywhere in the decoder
+        raise _damaged(path, error) from None
+    return (image.height, image.width) if turned else image.size
 
 
 def _opened(path: Path) -> Image.Image:
@@ -101,11 +112,10 @@ def _pixels(path: Path, shape: Any) -> NDArray[np.float32]:
 
 def _eight_bits(image: Image.Image) -> Image.Image:
     """Bring images of more depth, or with something transparent, to plain pixels."""
-    if image.mode.startswith("I") or image.mode == "F":
-        # 16 bits, as microscopes and scanners write them
-        values = np.asarray(image, dtype=float)
-        top = 65535 if values.max(initial=0) > 255 else 255
-        return Image.fromarray((values.clip(0, top) * (255 / top)).astype(np.uint8))
+    if image.mode.startswith("I"):
+        # 16 bits, as microscopes and scanners write them: no PNG or JPEG has more
+        values = np.asarray(image, dtype=float).clip(0, 65535)
+        return Image.fromarray(np.round(values * (255 / 65535)).astype(np.uint8))
     if image.has_transparency_data:
         # what is transparent is paper
         image = image.convert("RGBA")

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.io import wavfile
 from scipy.signal import resample_poly
 
-from invarlearn.readers.base import ReadError, Source, class_files
+from invarlearn.readers.base import ReadError, Source, class_files, printable
 from invarlearn.transforms import LogSpectrogram
 
 ENDINGS = (".wav",)
@@ -37,7 +37,7 @@ class Sounds(Source):
 
     def __init__(self, folder: Path, rate: int = 8000, n_bins: int = 64, n_frames: int = 32):
         self.paths, classes = class_files(folder, ENDINGS, "sounds")
-        self.names = [str(path.relative_to(folder)) for path in self.paths]
+        self.names = [printable(path.relative_to(folder)) for path in self.paths]
         self.labels = np.array(classes) if classes else None
         self.shape = (n_bins, n_frames)
         self.settings = {"kind": self.kind, "rate": rate, "n_bins": n_bins, "n_frames": n_frames}
@@ -59,8 +59,12 @@ class Sounds(Source):
 
     def read(self, rows: slice) -> NDArray[np.float32]:
         """Give some of the spectrograms: loudness from 0 to 1, float32."""
-        clips = [_clip(path, self._rate) for path in self.paths[rows]]
-        return self._spectrogram.transform(clips).astype(np.float32)
+        paths = self.paths[rows]
+        out = np.empty((len(paths), self.n_features), dtype=np.float32)
+        for row, path in zip(out, paths, strict=True):
+            # one clip at a time: waveforms are much larger than what becomes of them
+            row[:] = self._spectrogram.transform([_clip(path, self._rate)])[0]
+        return out
 
 
 def _clip(path: Path, rate: int) -> NDArray[np.float64]:

@@ -133,7 +133,7 @@ def rates_figure(rates: dict[str, Share]) -> Figure:
     # rounding may put an end on the wrong side of a share of nothing or all
     away = np.maximum([values - low, high - values], 0)
     axis.errorbar(values, places, xerr=away, fmt="o", color="C0", capsize=3)
-    axis.set_yticks(places, list(rates))
+    axis.set_yticks(places, list(rates), parse_math=False)
     axis.invert_yaxis()
     axis.set_xlim(left=0, right=max(5.0, 1.05 * float(high.max())))
     axis.set_xlabel("predictions that flip (%)")
@@ -162,5 +162,5 @@ def flips_figure(flips: list[Flip], shape: tuple[int, ...]) -> Figure:
         for axis, row, words in zip(panels[2 * number :][:2], pair, titles, strict=True):
             shades = (np.asarray(row).reshape(shape) - low) / ((high - low) or 1.0)
             axis.imshow(shades, cmap="gray", vmin=0, vmax=1)
-            axis.set_title(words[:14], fontsize=9)
+            axis.set_title(words[:14], fontsize=9, parse_math=False)
     return figure

@@ -53,7 +53,7 @@ def _word(family: type[Family]) -> str:
 WORDS: dict[str, type[Family]] = {_word(family): family for family in _FAMILIES}
 
 
-def family_of_words(text: str) -> Family:
+def family_of_words(text: str, **usual: Any) -> Family:
     """Build a family from words: the product of what they name.
 
     A word is the name of a family and, after a colon, its parameters in order, or by name:
@@ -63,6 +63,8 @@ def family_of_words(text: str) -> Family:
     ----------
     text : str
         Words between spaces; "nothing" for no invariance at all.
+    **usual
+        Parameters that families which have them take where their word says nothing of it.
 
     Returns
     -------
@@ -72,6 +74,8 @@ def family_of_words(text: str) -> Family:
     --------
     >>> family_of_words("translation:2 rotation:15,n_steps=5")
     Translation(radius=2) * Rotation(n_steps=5)
+    >>> family_of_words("rotation:15 reflection", fill="edge")
+    Rotation(fill='edge') * Reflection()
     >>> family_of_words("nothing")
     Identity()
     """
@@ -80,7 +84,7 @@ def family_of_words(text: str) -> Family:
         raise ValueError(f"no word says what may change: try one of {', '.join(WORDS)}, or nothing")
     if words == ["nothing"]:
         return Identity()
-    return reduce(mul, [_family(word) for word in words])
+    return reduce(mul, [_family(word, usual) for word in words])
 
 
 def explain_words() -> list[dict[str, str]]:
@@ -98,14 +102,16 @@ def explain_words() -> list[dict[str, str]]:
     return rows
 
 
-def _family(word: str) -> Family:
+def _family(word: str, usual: dict[str, Any]) -> Family:
     name, _, rest = word.partition(":")
     key = name.lower().replace("_", "-")
     known = {one.replace("-", ""): family for one, family in WORDS.items()}
     family = known.get(key.replace("-", ""))
     if family is None:
         raise ValueError(f"{name!r} is no word for what may change: choose {', '.join(WORDS)}")
-    return family(**_values(word, rest, _parameters(family)))
+    parameters = _parameters(family)
+    taken = {name: value for name, value in usual.items() if name in parameters}
+    return family(**{**taken, **_values(word, rest, parameters)})
 
 
 def _parameters(family: type[Family]) -> dict[str, Parameter]:

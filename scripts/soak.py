@@ -1,6 +1,7 @@
 """Train and predict on 60,000 images from a folder, and sample memory: it must stay flat.
 
-``python scripts/soak.py`` with ``INVARLEARN_DATA`` set; prints a table of memory by minute.
+``python scripts/soak.py`` with ``INVARLEARN_DATA`` set. Memory in the last third of a command may
+be no more than a tenth above that of the middle third; otherwise it ends with an error.
 """
 
 import subprocess
@@ -48,7 +49,10 @@ def watched(name, *arguments):
     parts = np.array_split(samples, min(10, max(1, len(samples))))
     shown = " ".join(f"{part.max():.0f}" for part in parts if len(part))
     print(f"{name}: exit {process.wait()}, {seconds:.0f} s, MiB by tenth of the time: {shown}")
-    return process.returncode
+    middle, last = (max(part) for part in np.array_split(samples, 3)[1:])
+    flat = last <= 1.1 * middle
+    print(f"{name}: {'flat' if flat else 'NOT flat'}")
+    return process.returncode or int(not flat)
 
 
 def main():

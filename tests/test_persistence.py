@@ -72,6 +72,7 @@ def test_every_route_is_read_back(words, route, tmp_path, monkeypatch):
     save_model(model, tmp_path / "a.skops")
     again = load_model(tmp_path / "a.skops")
     X = source.read_all()
+    np.testing.assert_array_equal(model.predict(X)[0], model.estimator.predict(X))
     for one, other in zip(model.predict(X), again.predict(X), strict=True):
         np.testing.assert_array_equal(one, other)
     assert repr(again.family) == repr(model.family)

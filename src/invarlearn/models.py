@@ -93,13 +93,12 @@ class Model:
         return np.array([known[name] for name in names], dtype=classes.dtype)
 
     def _predict(self, X: NDArray) -> tuple[NDArray, NDArray[np.float64]]:
-        found = np.asarray(self.estimator.predict(X))
+        # all routes predict the class with the highest score
         if self.steepness is None:
             chances = self.estimator.predict_proba(X)
         else:
             chances = softmax(self.steepness * class_scores(self.estimator, X), axis=1)
-        place = np.searchsorted(self.estimator.classes_, found)
-        return found, chances[np.arange(len(X)), place]
+        return self.estimator.classes_[chances.argmax(axis=1)], chances.max(axis=1)
 
 
 def _name(label: Any) -> str:

@@ -201,3 +201,11 @@ def test_too_few_samples_are_told_before_the_work():
     with pytest.raises(ValueError, match="fewer than two classes remain"):
         choose_family(Spy(), X, np.r_[1, np.zeros(19)], CyclicShift())
     assert not calls
+
+
+def test_ranges_that_change_nothing_are_tried_once():
+    X, y = waves(40, shifted=True)
+    found = choose_family(VirtualSVC(C=10), X, y, [CyclicShift(), CyclicShift(radius=2)], cv=3)
+    tried = [row["family"] for row in found.table() if "*" not in row["family"]]
+    assert len(tried) == len(set(tried))
+    assert tried.count("CyclicShift()") == 1

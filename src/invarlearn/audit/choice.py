@@ -187,6 +187,7 @@ def choose_family(
         raise ValueError("ranges must have at least one number, such as (0.5, 1, 2)")
     for name, value in (("cv", cv), ("inner_cv", inner_cv)):
         check_number(value, name, low=2, whole=True)
+    steps = _steps(named, factors)
     outer = _splits(y, groups, cv, random_state)
     work = _Work(estimator, X, y, param, named, n_jobs, progress)
     # all parts are cut before the work begins, so that too few samples are told at once
@@ -196,10 +197,10 @@ def choose_family(
         splits = _splits(y[train], some, inner_cv, random_state)
         parts.append(_Selection([(train[a], train[b]) for a, b in splits], groups))
     whole = _Selection(outer, groups)
-    whole.run(work, list(named), factors)
+    whole.run(work, steps)
     tasks: list[tuple[Chosen, NDArray, NDArray]] = []
     for (train, test), part in zip(outer, parts, strict=True):
-        part.run(work, list(named), factors)
+        part.run(work, steps)
         tasks.append((part.chosen, train, test))
     right = work.right_of(tasks)
     plain = work.right_of([((), *split) for split in outer])
@@ -271,12 +272,12 @@ class _Selection:
         self.tried: list[Chosen] = []
         self.chosen: Chosen = ()
 
-    def run(self, work: _Work, names: list[str], factors: list[float]) -> None:
+    def run(self, work: _Work, steps: list[tuple[str, float]]) -> None:
         """Add the candidate that gains most, until none gains more than one standard error."""
         now = self._judged(work, [()])[0]
         while True:
-            left = [name for name in names if name not in dict(self.chosen)]
-            trials = [(*self.chosen, (name, factor)) for name in left for factor in factors]
+            taken = dict(self.chosen)
+            trials = [(*self.chosen, step) for step in steps if step[0] not in taken]
             if not trials:
                 return
             found = self._judged(work, trials)
@@ -322,6 +323,15 @@ def _right(
 ) -> NDArray[np.bool_]:
     model = clone(estimator).set_params(**{param: family}).fit(X[train], y[train])
     return np.asarray(model.predict(X[test]) == y[test])
+
+
+def _steps(named: dict[str, Family], factors: list[float]) -> list[tuple[str, float]]:
+    """List candidates with factors of their ranges; where a factor changes nothing, once."""
+    found: dict[tuple[str, str], tuple[str, float]] = {}
+    for name, family in named.items():
+        for factor in factors:
+            found.setdefault((name, repr(family.scaled(factor))), (name, factor))
+    return list(found.values())
 
 
 def _named(candidates: Any) -> dict[str, Family]:

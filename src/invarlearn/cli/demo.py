@@ -28,7 +28,8 @@ def demo_command(
     """
     import numpy as np
 
-    from invarlearn.cli._show import console, progress_of, show_table
+    from invarlearn._progress import Clock
+    from invarlearn.cli._show import console, progress_of, show_table, stoppable
     from invarlearn.datasets import load_mnist_sample
 
     out.mkdir(parents=True, exist_ok=True)  # before the work, so that it is not in vain
@@ -37,8 +38,8 @@ def demo_command(
     scores: dict[str, list[float]] = {name: [] for name in methods}
     seconds: dict[str, list[float]] = {name: [] for name in methods}
     guesses: dict[str, NDArray[Any]] = {}
-    total, start = N_DRAWS * len(methods), time.perf_counter()
-    with progress_of("demo") as progress:
+    with stoppable(), progress_of("demo") as progress:
+        clock = Clock(N_DRAWS * len(methods), 0, progress)
         for seed in range(N_DRAWS):
             rows = np.random.RandomState(seed).choice(2000, N_LABELS, replace=False)
             for name, make in methods.items():
@@ -47,9 +48,7 @@ def demo_command(
                 guesses[name] = model.predict(digits.X_test)
                 seconds[name].append(time.perf_counter() - begun)
                 scores[name].append(100 * float((guesses[name] == digits.y_test).mean()))
-                done = sum(map(len, scores.values()))
-                pace = (time.perf_counter() - start) / done
-                progress(done, total, pace * (total - done))
+                clock.tick()
     baseline = np.mean(next(iter(scores.values())))
     table = [
         {

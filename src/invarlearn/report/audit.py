@@ -63,7 +63,7 @@ def audit_page(
     )
     if shape is not None and len(shape) >= 2 and (len(shape) == 2 or shape[2] in (1, 3)):
         page.figure(
-            flips_figure(report.flips, shape),
+            flips_figure(report.flips, shape, sound=report.family.domain == "spectrogram"),
             alt="Pairs of pictures, each as it is and transformed: "
             + "; ".join(f"{f.label} taken for {f.predicted}" for f in report.flips),
         )
@@ -142,8 +142,8 @@ def rates_figure(rates: dict[str, Share]) -> Figure:
     return figure
 
 
-def flips_figure(flips: list[Flip], shape: tuple[int, ...]) -> Figure:
-    """Draw samples as they are and, beside each, as they become wrong."""
+def flips_figure(flips: list[Flip], shape: tuple[int, ...], sound: bool = False) -> Figure:
+    """Draw samples as they are and, beside each, as they become wrong; high tones at the top."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -161,6 +161,7 @@ def flips_figure(flips: list[Flip], shape: tuple[int, ...]) -> Figure:
         titles = (str(flip.label), f"→ {flip.predicted}")
         for axis, row, words in zip(panels[2 * number :][:2], pair, titles, strict=True):
             shades = (np.asarray(row).reshape(shape) - low) / ((high - low) or 1.0)
-            axis.imshow(shades, cmap="gray", vmin=0, vmax=1)
+            origin = "lower" if sound else "upper"
+            axis.imshow(shades, cmap="gray", vmin=0, vmax=1, origin=origin)
             axis.set_title(words[:14], fontsize=9, parse_math=False)
     return figure

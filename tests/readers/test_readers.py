@@ -205,7 +205,7 @@ def test_parquet_with_other_things_than_numbers_is_refused(tmp_path):
     with pytest.raises(ReadError, match="column 'a' has other things"):
         open_samples(path)
     pandas.DataFrame({"a": [1.0], "class": [np.nan]}).to_parquet(path)
-    with pytest.raises(ReadError, match="no class"):
+    with pytest.raises(ReadError, match="no 'class'"):
         open_samples(path)
 
 
@@ -275,7 +275,7 @@ def written(path, content):
         ("a.csv", "a,class\n1,x\nnan,y\n", "line 3: column 'a' has 'nan'"),
         ("a.csv", "a,class\n1,x\n1_5,y\n", "line 3: column 'a' has '1_5'"),
         ("a.csv", "a,class\n1,x\n,y\n", "line 3: column 'a' has ''"),
-        ("a.csv", "a,class\n1,x\n2,\n", "line 3: no class"),
+        ("a.csv", "a,class\n1,x\n2,\n", "line 3: no 'class'"),
         ("a.csv", "a,class\n1,x\n2\n", "line 3: 1 fields where 2"),
         ("a.csv", "a,b\n1,2\n", "which column is the class"),
         ("a.csv", "class,y,a\n1,2,3\n", "which column is the class"),
@@ -285,7 +285,7 @@ def written(path, content):
         ("a.csv", 'a,class\n1,"x\n', "no table in CSV"),
         ("a.npz", b"no archive", "no NPZ file"),
         ("a.npz", b"", "no NPZ file"),
-        ("a.npz", {"Z": np.zeros(3)}, "no array X, only Z"),
+        ("a.npz", {"Z": np.zeros(3)}, "no array X, only 'Z'"),
         ("a.npz", {"X": np.zeros(3)}, "X has shape"),
         ("a.npz", {"X": np.zeros((0, 3))}, "X has shape"),
         ("a.npz", {"X": np.array([["a", "b"]])}, "X has shape"),

@@ -58,7 +58,7 @@ def read_npz(path: Path, shape: tuple[int, ...] | None, like: dict[str, Any] | N
         raise ReadError(f"{path} is no NPZ file that can be read: {_first_line(error)}") from None
     if "X" not in found:
         raise ReadError(
-            f"{path} has no array X, only {', '.join(names) or 'nothing'}: save with "
+            f"{path} has no array X, only {_some(names) or 'nothing'}: save with "
             "np.savez(path, X=rows, y=classes)"
         )
     X = found["X"]
@@ -119,7 +119,7 @@ def read_csv(
         rows.append(_floats(path, number, fields, index, header))
         if place is not None:
             if not fields[place].strip():
-                raise ReadError(f"{path}, line {number}: no {label}; fill it in, or remove it")
+                raise ReadError(f"{path}, line {number}: no {label!r}; fill it in, or remove it")
             labels.append(fields[place].strip())
     if not rows:
         raise ReadError(f"{path} has no rows under its header")
@@ -168,10 +168,10 @@ def read_parquet(
     if label is not None:
         column = table.column(label)
         if column.null_count:
-            raise ReadError(f"{path}: {column.null_count} rows have no {label}: fill it in")
+            raise ReadError(f"{path}: {column.null_count} rows have no {label!r}: fill it in")
         y = np.array([str(value) for value in column.to_pylist()])
         if "nan" in y:
-            raise ReadError(f"{path}: some rows have no {label}: fill it in")
+            raise ReadError(f"{path}: some rows have no {label!r}: fill it in")
     X = np.stack(parts, axis=1)
     return Rows(X, y, _numbers(len(X)), shape, {"columns": wanted, "label": label})
 

@@ -5,7 +5,7 @@ from sklearn.svm import SVC
 
 from invarlearn import VirtualSVC
 from invarlearn.datasets import load_mnist_sample
-from invarlearn.transforms import Custom, Reflection, Rotation, Shear, Translation
+from invarlearn.transforms import Custom, Reflection, Rotation, Sampled, Shear, Translation
 
 
 @pytest.fixture(scope="module")
@@ -163,9 +163,9 @@ def test_unlistable_families_are_refused_with_a_way_out(digits):
 
     X, y = digits.X_train[:20], digits.y_train[:20]
     family = FeatureScaling(0.5, 2, 10)
-    with pytest.raises(ValueError, match=r"Custom\(family.sample\(k\)\)"):
+    with pytest.raises(ValueError, match=r"Sampled\(family, k\)"):
         VirtualSVC(family).fit(X, y)
-    assert VirtualSVC(Custom(family.sample(3, random_state=0))).fit(X, y).n_virtual_ == 80
+    assert VirtualSVC(Sampled(family, 3)).fit(X, y).n_virtual_ == 80
 
 
 def test_very_many_virtual_samples_are_announced(digits, monkeypatch):

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from invarlearn.cli._samples import MAY_CHANGE, AsJson, Data, check_output, print_json, sides
+
+if TYPE_CHECKING:
+    from invarlearn.models import Model
 
 
 def train_command(
@@ -19,7 +22,7 @@ def train_command(
         str | None,
         typer.Option(
             help=MAY_CHANGE + " Nothing said: modest shifts, turns, sizes and slants of images, "
-            "pitch and tempo of sounds, nothing of tables."
+            "pitch, tempo and beginning of sounds, nothing of tables."
         ),
     ] = None,
     route: Annotated[
@@ -45,7 +48,7 @@ def train_command(
     as_json: AsJson = False,
 ) -> None:
     """Learn the classes of samples in files, and write a model."""
-    from invarlearn.cli._show import console, errors, progress_of, show_table, stoppable
+    from invarlearn.cli._show import errors, progress_of, stoppable
     from invarlearn.models import train_model
     from invarlearn.persistence import save_model
     from invarlearn.readers import open_samples
@@ -70,21 +73,31 @@ def train_command(
             told=lambda text: errors.print(text, highlight=False),
         )
     save_model(trained, model)
-    value, low, high = trained.accuracy
     if as_json:
-        print_json(
-            {
-                "model": str(model),
-                "samples": trained.n_samples,
-                "classes": trained.estimator.classes_.tolist(),
-                "may_change": repr(trained.family),
-                "route": trained.route,
-                "accuracy": value,
-                "interval": [low, high],
-                "routes": trained.compared,
-            }
-        )
-        return
+        print_json(_in_json(trained, model))
+    else:
+        _tell(trained, model)
+
+
+def _in_json(trained: Model, path: Path) -> dict[str, Any]:
+    value, low, high = trained.accuracy
+    return {
+        "model": str(path),
+        "samples": trained.n_samples,
+        "classes": trained.estimator.classes_.tolist(),
+        "may_change": repr(trained.family),
+        "route": trained.route,
+        "accuracy": value,
+        "interval": [low, high],
+        "routes": trained.compared,
+    }
+
+
+def _tell(trained: Model, path: Path) -> None:
+    """Say what was learned, and what accuracy to expect."""
+    from invarlearn.cli._show import console, show_table
+
+    value, low, high = trained.accuracy
     if len(trained.compared) > 1:
         rows = [
             {
@@ -102,8 +115,8 @@ def train_command(
     console.print(
         f"expect {100 * value:.1f} % right (95 % interval {100 * low:.1f} to {100 * high:.1f}), by "
         f"leaving out parts of {trained.n_samples:,} samples"
-        + (", a little less as the best of several routes" if len(trained.compared) > 1 else ""),
+        + ("; a little less, since it is the best of several" if len(trained.compared) > 1 else ""),
         highlight=False,
         soft_wrap=True,
     )
-    console.print(f"model: {model}", highlight=False, soft_wrap=True)
+    console.print(f"model: {path}", highlight=False, soft_wrap=True)

@@ -67,6 +67,34 @@ class Source(ABC):
         return np.concatenate([self.read(some) for some in self.blocks()])
 
 
+class Files(Source):
+    """Files of a folder, a sample each, read one after the other."""
+
+    def __init__(self, folder: Path, endings: tuple[str, ...]):
+        self.paths, classes = class_files(folder, endings, self.kind)
+        self.names = [printable(path.relative_to(folder)) for path in self.paths]
+        self.labels = np.array(classes) if classes else None
+
+    @abstractmethod
+    def _row(self, path: Path) -> NDArray:
+        """Read one file, as an array of the shape of a row."""
+        raise NotImplementedError
+
+    @property
+    def n_features(self) -> int:
+        """Numbers in a row."""
+        assert self.shape is not None
+        return int(np.prod(self.shape))
+
+    def read(self, rows: slice) -> NDArray[np.float32]:
+        """Give some of the rows: numbers from 0 to 1, float32."""
+        paths = self.paths[rows]
+        out = np.empty((len(paths), self.n_features), dtype=np.float32)
+        for row, path in zip(out, paths, strict=True):
+            row[:] = self._row(path).ravel()
+        return out
+
+
 def class_files(folder: Path, endings: tuple[str, ...], what: str) -> tuple[list[Path], list[str]]:
     """List the files of a folder with a subfolder a class, and their classes, in order.
 

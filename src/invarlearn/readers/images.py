@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageOps
 
-from invarlearn.readers.base import ReadError, Source, class_files, printable
+from invarlearn.readers.base import Files, ReadError
 
 ENDINGS = (".png", ".jpg", ".jpeg")
 FORMATS = ("PNG", "JPEG")
@@ -22,7 +22,7 @@ LARGEST, SQUARE = 96, 64
 MOST_PIXELS = 50_000_000
 
 
-class Images(Source):
+class Images(Files):
     """PNG and JPEG files of a folder.
 
     Parameters
@@ -39,26 +39,14 @@ class Images(Source):
     kind = "images"
 
     def __init__(self, folder: Path, size: tuple[int, int] | None = None, colour: bool = False):
-        self.paths, classes = class_files(folder, ENDINGS, "images")
-        self.names = [printable(path.relative_to(folder)) for path in self.paths]
-        self.labels = np.array(classes) if classes else None
+        super().__init__(folder, ENDINGS)
         height, width = self._common_size() if size is None else size
         self.shape = (height, width, 3) if colour else (height, width)
         self.settings = {"kind": self.kind, "size": [height, width], "colour": colour}
 
-    @property
-    def n_features(self) -> int:
-        """Pixels, times three if coloured."""
-        assert self.shape is not None
-        return int(np.prod(self.shape))
-
-    def read(self, rows: slice) -> NDArray[np.float32]:
-        """Give some of the images: brightness from 0 to 1, float32."""
-        paths = self.paths[rows]
-        out = np.empty((len(paths), self.n_features), dtype=np.float32)
-        for row, path in zip(out, paths, strict=True):
-            row[:] = _pixels(path, self.shape).ravel()
-        return out
+    def _row(self, path: Path) -> NDArray[np.float32]:
+        """Give the brightness of the pixels."""
+        return _pixels(path, self.shape)
 
     def _common_size(self) -> tuple[int, int]:
         sizes = Counter(_upright_size(path) for path in self.paths)

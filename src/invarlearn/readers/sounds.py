@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.io import wavfile
 from scipy.signal import resample_poly
 
-from invarlearn.readers.base import ReadError, Source, class_files, printable
+from invarlearn.readers.base import Files, ReadError
 from invarlearn.transforms import LogSpectrogram
 
 ENDINGS = (".wav",)
@@ -20,7 +20,7 @@ MOST_BYTES = 2**28
 RATES = (1_000, 768_000)
 
 
-class Sounds(Source):
+class Sounds(Files):
     """WAV files of a folder, as log-frequency spectrograms that every clip fills.
 
     Parameters
@@ -36,9 +36,7 @@ class Sounds(Source):
     kind = "sounds"
 
     def __init__(self, folder: Path, rate: int = 8000, n_bins: int = 64, n_frames: int = 32):
-        self.paths, classes = class_files(folder, ENDINGS, "sounds")
-        self.names = [printable(path.relative_to(folder)) for path in self.paths]
-        self.labels = np.array(classes) if classes else None
+        super().__init__(folder, ENDINGS)
         self.shape = (n_bins, n_frames)
         self.settings = {"kind": self.kind, "rate": rate, "n_bins": n_bins, "n_frames": n_frames}
         top = 0.475 * rate
@@ -51,20 +49,9 @@ class Sounds(Source):
             length="stretch",
         ).fit([np.ones(rate)])
 
-    @property
-    def n_features(self) -> int:
-        """Frequencies times time steps."""
-        assert self.shape is not None
-        return int(np.prod(self.shape))
-
-    def read(self, rows: slice) -> NDArray[np.float32]:
-        """Give some of the spectrograms: loudness from 0 to 1, float32."""
-        paths = self.paths[rows]
-        out = np.empty((len(paths), self.n_features), dtype=np.float32)
-        for row, path in zip(out, paths, strict=True):
-            # one clip at a time: waveforms are much larger than what becomes of them
-            row[:] = self._spectrogram.transform([_clip(path, self._rate)])[0]
-        return out
+    def _row(self, path: Path) -> NDArray[np.float32]:
+        """Give the loudness of the tones; one clip at a time, since waveforms are large."""
+        return self._spectrogram.transform([_clip(path, self._rate)])[0]
 
 
 def _clip(path: Path, rate: int) -> NDArray[np.float64]:

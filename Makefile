@@ -1,7 +1,9 @@
 # Each command sets up .venv by itself. PYTHON is any Python 3.11 or newer.
 PYTHON ?= python3
 VENV := .venv
-BIN := $(VENV)/bin
+BIN = $(VENV)/bin
+# two processes on two cores: one thread of BLAS each
+PYTEST = OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal -q
 
 # The folder with real data, if this checkout has one beside it and nothing else is said.
 INVARLEARN_DATA ?= $(realpath ../shared/data)
@@ -11,7 +13,7 @@ else
 unexport INVARLEARN_DATA
 endif
 
-.PHONY: demo test lint format bench fuzz docs clean
+.PHONY: demo test test-oldest lint format bench fuzz docs dist clean
 
 $(VENV)/.test: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
@@ -28,8 +30,16 @@ demo: $(VENV)/.test
 	$(BIN)/python -m invarlearn demo
 
 test: $(VENV)/.test
-	# two processes on two cores: one thread of BLAS each
-	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal -q
+	$(PYTEST)
+
+# the suite with the oldest version of everything that pyproject.toml allows; made for Python 3.11
+test-oldest: VENV := .venv-oldest
+test-oldest:
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python scripts/oldest.py > $(VENV)/constraints.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check \
+	  -c $(VENV)/constraints.txt -e ".[test,dask,parquet]"
+	$(PYTEST)
 
 lint: $(VENV)/.test
 	$(BIN)/ruff check .
@@ -50,5 +60,11 @@ docs: $(VENV)/.docs
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
 	@echo "open docs/_build/html/index.html"
 
+# the wheel and the sdist, each installed afresh with PYTHON and used
+dist: $(VENV)/.test
+	rm -rf dist
+	$(BIN)/python -m build --outdir dist
+	$(PYTHON) scripts/smoke.py dist/*
+
 clean:
-	rm -rf $(VENV) docs/_build .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) .venv-oldest dist docs/_build .pytest_cache .mypy_cache .ruff_cache

@@ -1,7 +1,8 @@
-"""Pictures of families: what an orbit and its tangents look like."""
+"""Pictures: orbits and tangents, samples beside what they become, spectra, boundaries."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from invarlearn.transforms import Family
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["show_family"]
+__all__ = ["show_boundaries", "show_family", "show_pairs", "show_spectra"]
 
 
 def show_family(family: Family, x: ArrayLike, n_shown: int = 24, n_columns: int = 12) -> Figure:
@@ -72,6 +73,176 @@ def show_family(family: Family, x: ArrayLike, n_shown: int = 24, n_columns: int 
             axis.set_title(name, fontsize=7, pad=2)
             _draw_tangent(axis, tangent.reshape(shape))
         parts[1].suptitle("tangents", fontsize=9)
+    return figure
+
+
+def show_pairs(
+    rows: ArrayLike,
+    moved: ArrayLike,
+    shape: tuple[int, ...],
+    titles: Sequence[tuple[str, str]] = (),
+    origin: str = "upper",
+) -> Figure:
+    """Draw samples as they are and, beside each, as they become.
+
+    Parameters
+    ----------
+    rows, moved : array-like of shape (n, n_features)
+        Of a pair, both are drawn in the same shades.
+    shape : tuple
+        (height, width), or with one or three channels.
+    titles : sequence of pairs of str
+        Above each pair.
+    origin : {"upper", "lower"}
+        Where the first row of pixels is: of spectrograms, below.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    Examples
+    --------
+    >>> from invarlearn.datasets import load_mnist_sample
+    >>> from invarlearn.transforms import Rotation
+    >>> X = load_mnist_sample().X_train[:3]
+    >>> figure = show_pairs(X, Rotation(30).orbit(X)[:, 1], (28, 28))
+    >>> sum(len(axis.images) for axis in figure.axes)
+    6
+    """
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    rows, moved = np.asarray(rows), np.asarray(moved)
+    if rows.shape != moved.shape or rows.ndim != 2 or not len(rows):
+        raise ValueError(
+            f"rows and moved must be tables of the same shape, not {rows.shape} and {moved.shape}"
+        )
+    shape = shape[:2] if shape[2:] == (1,) else shape
+    columns = min(4, len(rows))
+    lines = -(-len(rows) // columns)
+    figure = Figure(figsize=(2.1 * columns, 1.4 * lines + 0.1), layout="constrained")
+    FigureCanvasAgg(figure)
+    panels = figure.subplots(lines, 2 * columns, squeeze=False).ravel()
+    for axis in panels:
+        axis.axis("off")
+    for number, pair in enumerate(zip(rows, moved, strict=True)):
+        low, high = (float(f(pair)) for f in (np.min, np.max))
+        words = titles[number] if len(titles) else ("", "")
+        for axis, row, title in zip(panels[2 * number :][:2], pair, words, strict=True):
+            shades = (np.asarray(row).reshape(shape) - low) / ((high - low) or 1.0)
+            axis.imshow(shades, cmap="gray", vmin=0, vmax=1, origin=origin)
+            axis.set_title(title[:14], fontsize=9, parse_math=False)
+    return figure
+
+
+def show_spectra(grams: Mapping[str, ArrayLike]) -> Figure:
+    """Draw the eigenvalues of Gram matrices by size, negative ones apart.
+
+    Parameters
+    ----------
+    grams : dict from str to array-like of shape (n, n)
+        Symmetric matrices by name.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        Eigenvalues are divided by the largest. Crosses are negative ones, by their size.
+
+    Examples
+    --------
+    >>> figure = show_spectra({"a swap": [[0.0, 1.0], [1.0, 0.0]]})
+    >>> len(figure.axes[0].lines)
+    2
+    """
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(7, 3.6), layout="constrained")
+    FigureCanvasAgg(figure)
+    plot = figure.subplots()
+    for number, (name, gram) in enumerate(grams.items()):
+        values = np.linalg.eigvalsh(np.asarray(gram, dtype=float))[::-1]
+        values = values / np.abs(values).max()
+        # rounding makes eigenvalues of nothing negative as often as positive
+        noise = len(values) * np.finfo(float).eps
+        place = np.arange(1, len(values) + 1)
+        negative = values < -noise
+        share = np.abs(values[negative]).sum() / np.abs(values).sum()
+        above = values > noise
+        colour = f"C{number}"
+        plot.plot(place[above], values[above], ".", color=colour, label=f"{name}: {share:.1%}")
+        plot.plot(place[negative], -values[negative], "x", color=colour)
+    plot.set_yscale("log")
+    plot.set_xlabel("eigenvalue, in order")
+    plot.set_ylabel("size, relative to the largest")
+    plot.grid(alpha=0.3)
+    legend = plot.legend(title="negative share", loc="lower left", fontsize=9)
+    legend.set_zorder(3)
+    return figure
+
+
+def show_boundaries(
+    models: Mapping[str, Any], X: ArrayLike, y: ArrayLike, labeled: ArrayLike | None = None
+) -> Figure:
+    """Draw where classifiers of two classes in the plane change their mind, a panel each.
+
+    Parameters
+    ----------
+    models : dict from str to classifier
+        Fitted, with ``decision_function``.
+    X : array-like of shape (n_samples, 2)
+    y : array-like of shape (n_samples,)
+        How many of them each model has wrong is told above its panel.
+    labeled : array-like of int, optional
+        Rows that had a label, drawn larger. None: all had one.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    Examples
+    --------
+    >>> from sklearn.svm import SVC
+    >>> from invarlearn.datasets import make_two_moons
+    >>> moons = make_two_moons(100, random_state=0)
+    >>> svc = SVC().fit(moons.X, moons.y)
+    >>> figure = show_boundaries({"SVC": svc}, moons.X, moons.y)
+    >>> figure.axes[0].get_title()
+    'SVC: 0.0% wrong'
+    """
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    X, y = np.asarray(X, dtype=float), np.asarray(y)
+    if X.ndim != 2 or X.shape[1] != 2:
+        raise ValueError(f"boundaries are drawn in the plane: X has shape {X.shape}, not (n, 2)")
+    classes = np.unique(y)
+    if len(classes) != 2:
+        raise ValueError(f"boundaries are drawn between two classes, not {len(classes)}")
+    columns = min(4, len(models))
+    lines = -(-len(models) // columns)
+    figure = Figure(figsize=(3 * columns, 2.6 * lines), layout="constrained")
+    FigureCanvasAgg(figure)
+    low, high = X.min(axis=0), X.max(axis=0)
+    low, high = low - 0.1 * (high - low), high + 0.1 * (high - low)
+    across, up = np.meshgrid(np.linspace(low[0], high[0], 150), np.linspace(low[1], high[1], 100))
+    places = np.column_stack([across.ravel(), up.ravel()])
+    panels = list(figure.subplots(lines, columns, squeeze=False).flat)
+    for axis in panels:
+        axis.set_axis_off()
+    for (name, model), plot in zip(models.items(), panels, strict=False):
+        values = model.decision_function(places).reshape(across.shape)
+        most = float(np.abs(values).max()) or 1.0
+        plot.contourf(across, up, values, 20, cmap="RdBu_r", vmin=-most, vmax=most, alpha=0.6)
+        if values.min() < 0 < values.max():
+            plot.contour(across, up, values, [0.0], colors="black", linewidths=1.5)
+        for label, mark in zip(classes, "os", strict=True):
+            plot.scatter(*X[y == label].T, s=6, marker=mark, c="0.3")
+        for row in [] if labeled is None else np.asarray(labeled):
+            mark = "o" if y[row] == classes[0] else "s"
+            plot.scatter(*X[row], s=70, marker=mark, c="gold", edgecolors="black", zorder=3)
+        wrong = float((model.predict(X) != y).mean())
+        plot.set_title(f"{name}: {wrong:.1%} wrong", fontsize=11)
     return figure
 
 

@@ -6,11 +6,22 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from invarlearn.experiments.store import key_of
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
 Cell = dict[str, Any]
+
+
+class Picture(NamedTuple):
+    """A figure, what it shows in words for those who do not see it, and what to see in it."""
+
+    figure: Figure
+    alt: str
+    caption: str
 
 
 @dataclass(frozen=True)
@@ -48,6 +59,9 @@ class Experiment:
         The paper's numbers: keys are values of the axes, in the order of ``varies``.
     note : str
         What a reader must know to compare.
+    pictures : callable, optional
+        Gives a list of ``Picture``: what the page shows besides numbers. It must take seconds, and
+        need no data but what comes with the package.
     revision : int
         To be raised when ``run`` changes in a way that its arguments do not show: results of
         another revision are not used.
@@ -68,6 +82,7 @@ class Experiment:
     quick: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     published: Mapping[tuple[Any, ...], float] = field(default_factory=dict)
     note: str = ""
+    pictures: Callable[[], list[Picture]] | None = None
     revision: int = 1
 
     def __post_init__(self) -> None:

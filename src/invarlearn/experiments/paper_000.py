@@ -18,6 +18,7 @@ from invarlearn import InvariantFeatures, RLSClassifier
 from invarlearn.datasets import fetch_mnist, fetch_spoken_digits, make_xperm
 from invarlearn.experiments._mfcc import mfcc
 from invarlearn.experiments.base import Experiment
+from invarlearn.experiments.pictures import templates
 from invarlearn.features import OrientedGradients, PatchFeatures
 from invarlearn.features.theory import kernel_error
 from invarlearn.kernels import RBF, HaarKernel
@@ -270,6 +271,7 @@ FIGURE_2_RIGHT = Experiment(
         "of 2 cells (4 px), turns of 15 degrees, 500 templates, 12 bins. Choices were made on "
         "images of the training set."
     ),
+    pictures=lambda: [templates(Translation(3) * Rotation(20, n_steps=5))],
 )
 
 LARGE = Experiment(
@@ -315,6 +317,7 @@ FIGURE_2_LEFT = Experiment(
         "full": {"n_per_class": 1000, "n_test": 10000},
     },
     note="Local templates, shifts of 3 px and turns of 20 degrees.",
+    pictures=FIGURE_2_RIGHT.pictures,
 )
 
 # -- spoken digits --------------------------------------------------------------------------------

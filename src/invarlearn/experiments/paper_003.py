@@ -19,6 +19,7 @@ from invarlearn import OrbitSVC, TangentDistanceClassifier
 from invarlearn.datasets import rotated, translated
 from invarlearn.experiments.base import Experiment
 from invarlearn.experiments.data import draw
+from invarlearn.experiments.pictures import orbit, spectra
 from invarlearn.features import OrientedGradients
 from invarlearn.kernels import (
     RBF,
@@ -120,6 +121,7 @@ TABLE_2 = Experiment(
         for n, value in zip(_SIZES, values, strict=True)
     },
     note=_DATA_NOTE,
+    pictures=lambda: [orbit(Translation(2) * Rotation(10), "shifts and turns"), spectra()],
     revision=2,
 )
 
@@ -237,9 +239,10 @@ TABLE_2_OURS = Experiment(
 
 
 # The families that do best: slant and size as well.
+_BEST_PIXELS = _SHIFTS * Rotation(15) * Shear(0.3)
 _BEST: dict[str, tuple[Family | None, Any]] = {
     "SVC": (None, None),
-    "OrbitSVC, pixels": (_SHIFTS * Rotation(15) * Shear(0.3), None),
+    "OrbitSVC, pixels": (_BEST_PIXELS, None),
     "OrbitSVC, oriented gradients": (
         Translation(1) * Rotation(15) * Scaling(1.15) * Shear(0.25),
         OrientedGradients(),
@@ -270,6 +273,7 @@ BEST = Experiment(
         "cross-validation within the training rows. Pixels: shifts of up to 2 px, turns of 15 "
         "degrees, slant 0.3. Oriented gradients: 1 px, 15 degrees, slant 0.25, sizes by 1.15."
     ),
+    pictures=lambda: [orbit(_BEST_PIXELS, "shifts, turns and slant"), spectra()],
 )
 
 
@@ -312,6 +316,7 @@ TABLE_1 = Experiment(
         "number means that the kernel was definite throughout. The paper does not tell its gamma, "
         "on which much depends: 1 / pixels is that of its accuracies. Its letters are EMNIST."
     ),
+    pictures=lambda: [spectra()],
 )
 
 

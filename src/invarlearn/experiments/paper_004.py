@@ -15,6 +15,7 @@ from sklearn.preprocessing import normalize
 from invarlearn import WorstCaseLinearSVC, WorstCaseSVC
 from invarlearn.datasets import fetch_letters, fetch_mnist, fetch_spam
 from invarlearn.experiments.base import Experiment
+from invarlearn.experiments.pictures import orbit, worst_cases
 from invarlearn.structured import Chain, fit_structured
 from invarlearn.transforms import (
     Custom,
@@ -123,6 +124,7 @@ _FIGURE_1: dict[str, Any] = {
     "intercept, solved to a gap of 1 %. Half: keep_support=0.5, those support vectors of the "
     "largest weight, found anew. Gamma and C as in 004-figure1-tune. The paper's figure has no "
     "numbers.",
+    "pictures": lambda: [worst_cases(twenty()), orbit(twenty(), "the twenty transformations")],
     # 2: the dual moves all weights at once between sweeps
     "revision": 2,
 }

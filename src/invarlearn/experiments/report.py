@@ -78,6 +78,10 @@ def page(experiment: Experiment, size: str, rows: list[Row], figures: list[Path]
     built.table([_sortable(row, shown) for row, shown in zip(rows, formatted(rows), strict=True)])
     if experiment.note:
         built.paragraph(experiment.note)
+    if experiment.pictures is not None:
+        built.heading("What it looks like")
+        for picture in experiment.pictures():
+            built.figure(*picture)
     command = f"invarlearn reproduce {experiment.id} --{size}"
     draws = max(row["draws"] for row in rows)
     return built.made_by(command, source=experiment.paper, seeds=f"0 to {draws - 1}")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from invarlearn.audit import Flip, InvarianceReport, Share, Stability
+from invarlearn.plotting import show_pairs
 from invarlearn.report.page import Page
 
 if TYPE_CHECKING:
@@ -144,24 +145,10 @@ def rates_figure(rates: dict[str, Share]) -> Figure:
 
 def flips_figure(flips: list[Flip], shape: tuple[int, ...], sound: bool = False) -> Figure:
     """Draw samples as they are and, beside each, as they become wrong; high tones at the top."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    shape = shape[:2] if shape[2:] == (1,) else shape
-    columns = min(4, len(flips))
-    rows = -(-len(flips) // columns)
-    figure = Figure(figsize=(2.1 * columns, 1.4 * rows + 0.1), layout="constrained")
-    FigureCanvasAgg(figure)
-    panels = figure.subplots(rows, 2 * columns, squeeze=False).ravel()
-    for axis in panels:
-        axis.axis("off")
-    for number, flip in enumerate(flips):
-        pair = (flip.row, flip.moved)
-        low, high = (float(f(pair)) for f in (np.min, np.max))
-        titles = (str(flip.label), f"→ {flip.predicted}")
-        for axis, row, words in zip(panels[2 * number :][:2], pair, titles, strict=True):
-            shades = (np.asarray(row).reshape(shape) - low) / ((high - low) or 1.0)
-            origin = "lower" if sound else "upper"
-            axis.imshow(shades, cmap="gray", vmin=0, vmax=1, origin=origin)
-            axis.set_title(words[:14], fontsize=9, parse_math=False)
-    return figure
+    return show_pairs(
+        [flip.row for flip in flips],
+        [flip.moved for flip in flips],
+        shape,
+        [(str(flip.label), f"→ {flip.predicted}") for flip in flips],
+        origin="lower" if sound else "upper",
+    )

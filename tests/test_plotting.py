@@ -1,0 +1,94 @@
+"""Pictures show what they say."""
+
+import numpy as np
+import pytest
+from sklearn.svm import SVC
+
+from invarlearn.datasets import load_mnist_sample, make_two_moons
+from invarlearn.experiments import EXPERIMENTS
+from invarlearn.experiments.pictures import boundaries, spectra
+from invarlearn.plotting import show_boundaries, show_pairs, show_spectra
+
+
+def test_pairs_are_drawn_side_by_side_in_the_same_shades():
+    rows, moved = np.zeros((5, 6)), np.ones((5, 6))
+    rows[:, 0] = 0.5
+    figure = show_pairs(rows, moved, (2, 3), [(f"{i}", f"→ {i}") for i in range(5)])
+    drawn = [axis for axis in figure.axes if axis.images]
+    assert [axis.get_title() for axis in drawn[:4]] == ["0", "→ 0", "1", "→ 1"]
+    first, second = (axis.images[0].get_array() for axis in drawn[:2])
+    np.testing.assert_allclose(first, rows[0].reshape(2, 3))
+    np.testing.assert_allclose(second, 1.0)
+
+
+def test_pairs_must_match():
+    with pytest.raises(ValueError, match="same shape"):
+        show_pairs(np.zeros((2, 4)), np.zeros((3, 4)), (2, 2))
+
+
+def test_spectra_tell_the_negative_share():
+    basis = np.linalg.qr(np.random.RandomState(0).randn(4, 4))[0]
+    gram = basis @ np.diag([5.0, 3.0, 0.0, -2.0]) @ basis.T
+    plot = show_spectra({"mine": gram}).axes[0]
+    above, below = (line.get_ydata() for line in plot.lines)
+    np.testing.assert_allclose(above, [1.0, 0.6])
+    np.testing.assert_allclose(below, [0.4])
+    assert plot.get_legend_handles_labels()[1] == ["mine: 20.0%"]
+
+
+def test_boundaries_lie_where_scores_are_zero():
+    X = np.array([[-1.0, 0.0], [1.0, 0.0], [-1.0, 1.0], [1.0, 1.0]])
+    y = np.array([0, 1, 0, 1])
+    svc = SVC(kernel="linear").fit(X, y)
+    plot = show_boundaries({"SVC": svc}, X, y, labeled=[0]).axes[0]
+    line = plot.collections[1].get_paths()[0].vertices
+    np.testing.assert_allclose(line[:, 0], 0.0, atol=1e-6)
+    assert plot.get_title() == "SVC: 0.0% wrong"
+
+
+def test_boundaries_need_a_plane_and_two_classes():
+    moons = make_two_moons(20, random_state=0)
+    with pytest.raises(ValueError, match="plane"):
+        show_boundaries({}, np.zeros((4, 3)), [0, 1, 0, 1])
+    with pytest.raises(ValueError, match="two classes"):
+        show_boundaries({}, moons.X, np.arange(len(moons.X)))
+
+
+def test_the_picture_of_spectra_is_true():
+    # the caption says that only the best fit has negative eigenvalues
+    legend = spectra(100).figure.axes[0].get_legend_handles_labels()[1]
+    shares = {label.split(":")[0]: float(label.split(": ")[1][:-1]) for label in legend}
+    assert shares["best fit over shifts"] > 1
+    assert shares["pixel by pixel"] == shares["average fit over shifts"] == 0
+
+
+def test_the_picture_of_boundaries_tells_its_errors_in_words():
+    picture = boundaries((0.0, 1.0))
+    titles = [axis.get_title() for axis in picture.figure.axes if axis.get_title()]
+    for title in titles:
+        name, share = title.split(": ")
+        assert f"{name}: {share.replace('%', ' %')}" in picture.alt
+
+
+PICTURED = [one for one in EXPERIMENTS.values() if one.pictures is not None]
+
+
+def test_every_paper_has_pictures():
+    assert {one.paper[:9] for one in PICTURED} >= {f"Paper 00{i}" for i in (0, 2, 3, 4)}
+
+
+@pytest.mark.parametrize("experiment", PICTURED, ids=lambda one: one.id)
+def test_pictures_need_no_data_but_the_package(experiment, monkeypatch, tmp_path):
+    monkeypatch.setenv("INVARLEARN_DATA", str(tmp_path))
+    monkeypatch.setenv("INVARLEARN_DATA_URL", "http://127.0.0.1:9/")
+    for figure, alt, caption in experiment.pictures():
+        assert figure.axes
+        assert len(alt) > 20
+        assert caption.endswith(".")
+
+
+def test_digits_of_the_sample_are_not_changed():
+    digits = load_mnist_sample()
+    before = digits.X_test[:100].copy()
+    EXPERIMENTS["004-figure1"].pictures()
+    np.testing.assert_array_equal(load_mnist_sample().X_test[:100], before)

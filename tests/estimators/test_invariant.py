@@ -157,6 +157,20 @@ def test_the_summary_says_what_was_done(model):
     assert model.lam_ == model.lams_[model.left_out_errors_.argmin()]
 
 
+def test_the_summary_says_what_would_be_without_the_family():
+    rng = np.random.RandomState(0)
+    X, y = rng.rand(60, 64), np.arange(60) % 3
+    X[np.arange(60), y] += 0.5
+    pixels = {"features": FunctionTransformer(), "random_state": 0}
+    without = InvariantClassifier(n_copies=1, **pixels).fit(X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        moved = InvariantClassifier(Rotation(90), n_copies=8, **pixels).fit(X, y)
+    expected = f"without the family: {100 * without.estimated_accuracy_:.1f} % are right"
+    assert expected in moved.summary()
+    assert "without the family" not in without.summary()
+
+
 @pytest.mark.parametrize(
     ("params", "error", "message"),
     [

@@ -130,16 +130,17 @@ class LearnsFromCopies(BaseEstimator):
         self._block = _fitting(BLOCK, width, self._dtype)
         clock.tick("features")
         some, copies = self._few_copies(X, _fitting(CHOICE_ROWS, width, self._dtype))
-        known = self._direct(self.features_.transform(some), copies)
+        known, plain = self._direct(self.features_.transform(some), copies)
         clock.tick("directions")
-        known = self._refine(self._choose(X, Y, candidates, known), Y)
+        known = self._refine(self._choose(X, Y, candidates, known, plain), Y)
         clock.tick("choice")
         self._solve(X, Y, rng, clock, known)
 
-    def _direct(self, F: NDArray, copies: int) -> NDArray:
+    def _direct(self, F: NDArray, copies: int) -> tuple[NDArray, NDArray]:
         """Find what features are compressed to; give some, compressed: (copies, samples, numbers).
 
-        F has all samples, and then one copy of all of them after the other.
+        F has all samples, and then one copy of all of them after the other. Gives also the samples
+        as they are without the family: no copies, nothing shrunk; (1, samples, numbers).
         """
         self._mean, directions = principal_directions(F, int(self.n_components))
         F = (F - self._mean) @ directions
@@ -147,7 +148,8 @@ class LearnsFromCopies(BaseEstimator):
         white = whitening(F, samples, self.whitening, FLOOR)
         self._directions = directions @ white
         known = (F @ white).astype(self._precision)
-        return known.reshape(copies, len(F) // copies, known.shape[1])
+        n = len(F) // copies
+        return known.reshape(copies, n, known.shape[1]), F[None, :n].astype(self._precision)
 
     def _refine(self, known: NDArray, Y: NDArray) -> NDArray:
         """Shrink also directions in which samples of one class differ; give what is known anew.
@@ -218,8 +220,10 @@ class LearnsFromCopies(BaseEstimator):
             return clone(self.features)
         return default_features(self.family_, d, self.n_landmarks, seed)
 
-    def _choose(self, X: NDArray, Y: NDArray, candidates: list[Family], known: NDArray) -> NDArray:
-        """Choose ranges, gamma and lam by leaving out samples; see whether copies do any good.
+    def _choose(
+        self, X: NDArray, Y: NDArray, candidates: list[Family], known: NDArray, plain: NDArray
+    ) -> NDArray:
+        """Choose ranges, gamma and lam by leaving out samples; see whether the family does good.
 
         Copies of the first samples by the last candidate are known, compressed; gives those by the
         chosen one.
@@ -238,19 +242,21 @@ class LearnsFromCopies(BaseEstimator):
         assert best is not None  # there is a candidate
         self.family_, self.gamma_, self.lam_ = chosen, best.gamma, best.lam
         self.lams_, self.left_out_errors_ = best.lams, best.errors
-        self._left = (n, copies)
+        self._left, self._without = (n, copies), ""
         self._estimate(best.predicted, targets)
         if copies > 1:
-            alone = self._left_out(known[:1], targets).predicted
-            self._warn_if_worse(*(self._losses(P, targets) for P in (best.predicted, alone)))
+            alone = self._left_out(plain, targets).predicted
+            with_it, without = (self._losses(P, targets) for P in (best.predicted, alone))
+            self._without = self._in_words(without)
+            self._warn_if_worse(with_it, without)
         return rows
 
-    def _warn_if_worse(self, with_copies: NDArray, without: NDArray) -> None:
-        better, worse = (int(s.sum()) for s in (with_copies < without, without < with_copies))
-        if worse > better and binomtest(worse, worse + better).pvalue < 0.05:
+    def _warn_if_worse(self, with_it: NDArray, without: NDArray) -> None:
+        better, worse = (int(s.sum()) for s in (with_it < without, without < with_it))
+        if worse > better and binomtest(worse, worse + better, alternative="greater").pvalue < 0.05:
             warnings.warn(
-                f"the family seems to hurt: at samples left out, {self._in_words(with_copies)} "
-                f"with copies and {self._in_words(without)} without; is what {self.family_!r} "
+                f"the family seems to hurt: at samples left out, {self._in_words(with_it)} "
+                f"with it and {self._in_words(without)} without; is what {self.family_!r} "
                 "changes really without meaning?",
                 stacklevel=5,
             )
@@ -385,6 +391,7 @@ class LearnsFromCopies(BaseEstimator):
             if len(self._rows) < n * self.n_copies_
             else "each has a weight"
         )
+        without = f"without the family: {self._without}\n" if self._without else ""
         return (
             f"family: {self.family_!r}\n"
             f"features: {names}, then {self._directions.shape[1]} principal directions\n"
@@ -392,6 +399,7 @@ class LearnsFromCopies(BaseEstimator):
             f"lam: {self.lam_:g}, gamma: {self.gamma_:.3g}\n"
             f"{self._estimate_in_words()}, by leaving out each of {self._left[0]} samples with "
             f"its copies, {self._left[1]} of each\n"
+            f"{without}"
             f"seconds: {parts}"
         )
 

@@ -1,5 +1,8 @@
 """Sphinx configuration: ``make docs``."""
 
+from matplotlib.figure import Figure
+from sphinx_gallery.scrapers import figure_rst
+
 from invarlearn import __version__
 
 project = "invarlearn"
@@ -7,10 +10,18 @@ author = "The invarlearn developers"
 copyright = "2026, the invarlearn developers"
 release = version = __version__
 
-extensions = ["sphinx.ext.autodoc", "sphinx.ext.autosummary", "numpydoc", "myst_parser"]
+extensions = [
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "numpydoc",
+    "myst_parser",
+    "sphinx_gallery.gen_gallery",
+]
 html_theme = "pydata_sphinx_theme"
 html_title = "invarlearn"
-html_theme_options = {"navigation_with_keys": False}
+html_theme_options = {"navigation_with_keys": False, "show_prev_next": False}
+# pages without others below them need no list of these
+html_sidebars = {"index": [], "start": []}
 exclude_patterns = ["_build"]
 autosummary_generate = True
 autosummary_imported_members = False
@@ -18,4 +29,32 @@ numpydoc_show_class_members = False
 autodoc_typehints = "none"
 myst_heading_anchors = 3
 # docstrings inherited from scikit-learn refer to labels of its own documentation
-suppress_warnings = ["ref.ref"]
+suppress_warnings = ["ref.ref", "config.cache"]
+
+
+def figures_of(block, block_vars, gallery_conf):
+    """Show the figures that a block of a tutorial has made: they do not belong to pyplot."""
+    seen = block_vars["example_globals"].setdefault("_shown", [])
+    names = block_vars["example_globals"].items()
+    new = [value for _, value in names if isinstance(value, Figure) and value not in seen]
+    seen += new
+    paths = []
+    for figure, path in zip(new, block_vars["image_path_iterator"], strict=False):
+        figure.savefig(path, dpi=110)
+        paths.append(path)
+    return figure_rst(paths, gallery_conf["src_dir"])
+
+
+sphinx_gallery_conf = {
+    "examples_dirs": "../examples",
+    "gallery_dirs": "auto_examples",
+    "image_scrapers": (figures_of,),
+    "abort_on_example_error": True,
+    "download_all_examples": False,
+    "show_memory": False,
+    "min_reported_time": 1e9,
+    "show_signature": False,
+    "capture_repr": (),
+    "within_subsection_order": "FileNameSortKey",
+    "copyfile_regex": "$^",
+}

@@ -1,11 +1,13 @@
 """The code that README and docs show really runs."""
 
 import re
+import runpy
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parents[1]
+TUTORIALS = sorted((ROOT / "examples").glob("plot_*.py"))
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 
@@ -18,6 +20,19 @@ def test_code_blocks_run(path, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for code in blocks(path):
         exec(compile(code, str(path), "exec"), {"__name__": "block"})
+
+
+@pytest.mark.parametrize("path", TUTORIALS, ids=lambda path: path.stem)
+def test_tutorials_run(path, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    runpy.run_path(str(path))
+    assert "%" in capsys.readouterr().out
+
+
+def test_each_route_has_a_tutorial():
+    titles = " ".join(path.read_text().split("\n", 3)[1] for path in TUTORIALS)
+    for route in ("features", "functionals", "Similarity", "worst case"):
+        assert route in titles
 
 
 def test_there_are_blocks_to_run():

@@ -151,6 +151,8 @@ def _draw(
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
+    from invarlearn._files import whole_file
+
     plain, *others = guesses
     right = [guesses[name] == digits.y_test for name in others]
     won = np.flatnonzero(np.all(right, axis=0) & (guesses[plain] != digits.y_test))[:15]
@@ -173,4 +175,5 @@ def _draw(
         axis.set_title(f"{guesses[plain][i]} → {digits.y_test[i]}", fontsize=9)
     for axis in right_half.axes:
         axis.axis("off")
-    figure.savefig(path, dpi=150)
+    with whole_file(path) as file:
+        figure.savefig(file, format="png", dpi=150)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -10,6 +11,7 @@ from statistics import fmean, stdev
 from textwrap import fill
 from typing import Any
 
+from invarlearn._files import whole_file
 from invarlearn.experiments.base import Experiment
 from invarlearn.report import Page
 
@@ -53,11 +55,13 @@ def write_report(
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     table, text, figure = (folder / f"{size}.{kind}" for kind in ("csv", "md", "png"))
-    with open(table, "w", newline="") as file:
-        writer = csv.DictWriter(file, fieldnames=list(rows[0]))
-        writer.writeheader()
-        writer.writerows(rows)
-    text.write_text(markdown(experiment, size, rows), encoding="utf-8")
+    lines = io.StringIO(newline="")
+    writer = csv.DictWriter(lines, fieldnames=list(rows[0]))
+    writer.writeheader()
+    writer.writerows(rows)
+    for path, content in ((table, lines.getvalue()), (text, markdown(experiment, size, rows))):
+        with whole_file(path) as file:
+            file.write(content.encode())
     draw(experiment, size, rows, figure)
     paths = [table, text, figure]
     if experiment.cost:
@@ -241,7 +245,8 @@ def _draw_panels(
     shown = (list(legend.values()), list(legend))
     title = experiment.lines.replace("_", " ")
     figure.legend(*shown, loc="outside right upper", frameon=False, title=title)
-    figure.savefig(path, dpi=150)
+    with whole_file(path) as file:
+        figure.savefig(file, format="png", dpi=150)
 
 
 def _style(number: int, joined: bool) -> str:

@@ -19,7 +19,15 @@ from invarlearn.features.compress import principal_directions, whitening
 from invarlearn.features.defaults import default_features
 from invarlearn.kernels import RBF
 from invarlearn.solvers.groups import Ridge
-from invarlearn.transforms import CyclicShift, Elastic, Identity, Reflection, Rotation, Translation
+from invarlearn.transforms import (
+    CyclicShift,
+    Elastic,
+    FeatureScaling,
+    Identity,
+    Reflection,
+    Rotation,
+    Translation,
+)
 
 
 @pytest.fixture(scope="module")
@@ -157,18 +165,52 @@ def test_the_summary_says_what_was_done(model):
     assert model.lam_ == model.lams_[model.left_out_errors_.argmin()]
 
 
-def test_the_summary_says_what_would_be_without_the_family():
-    rng = np.random.RandomState(0)
-    X, y = rng.rand(60, 64), np.arange(60) % 3
-    X[np.arange(60), y] += 0.5
-    pixels = {"features": FunctionTransformer(), "random_state": 0}
-    without = InvariantClassifier(n_copies=1, **pixels).fit(X, y)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        moved = InvariantClassifier(Rotation(90), n_copies=8, **pixels).fit(X, y)
+def test_the_summary_says_what_would_be_without_the_family(digits):
+    X, y = digits.X_train[:60], digits.y_train[:60]
+    without = small(n_copies=1).fit(X, y)
+    moved = small(family=Rotation(15)).fit(X, y)
     expected = f"without the family: {100 * without.estimated_accuracy_:.1f} % are right"
     assert expected in moved.summary()
     assert "without the family" not in without.summary()
+
+
+def bumps():
+    """Give signals whose class is the place of a bump."""
+    rng = np.random.RandomState(0)
+    X, y = 0.1 * rng.randn(80, 48), np.arange(80) % 2
+    for row, label in zip(X, y, strict=True):
+        row[12 + 24 * label + np.arange(-2, 3)] += 1
+    return X, y
+
+
+def test_it_warns_of_shifts_where_the_place_matters():
+    # features of sequences do not change under the family: without it there must be others
+    X, y = bumps()
+    with pytest.warns(UserWarning, match="the family seems to hurt"):
+        model = small(family=CyclicShift()).fit(X, y)
+    assert "without the family: 100.0 % are right" in model.summary()
+
+
+def test_regression_tells_r2_alike_with_and_without_a_family():
+    rng = np.random.RandomState(0)
+    X = rng.rand(60, 12)
+    y = np.column_stack([X[:, 0] + 5, np.full(60, 3.0)])
+    params = {"n_copies": 4, "random_state": 0}
+    without = InvariantRegressor(Identity(), **params).fit(X, y)
+    moved = InvariantRegressor(FeatureScaling(0.9, 1.1, budget=1), **params).fit(X, y)
+    assert f"without the family: R2 is {without.estimated_r2_:.3f}" in moved.summary()
+    constant = InvariantRegressor(FeatureScaling(0.9, 1.1, budget=1), **params)
+    assert "without the family" not in constant.fit(X, np.full(60, 3.0)).summary()
+
+
+def test_few_large_errors_count_more_than_many_small_ones():
+    model = InvariantRegressor()
+    Y = np.zeros((90, 1))
+    before, after = np.full((90, 1), 0.10**0.5), np.full((90, 1), 0.11**0.5)
+    before[60:], after[60:] = 1.0, 0.2
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model._warn_if_worse(after, before, Y)
 
 
 @pytest.mark.parametrize(

@@ -99,8 +99,8 @@ class LearnsFromCopies(BaseEstimator):
         raise NotImplementedError
 
     @abstractmethod
-    def _in_words(self, losses: NDArray) -> str:
-        """Say how good left-out predictions with such losses are."""
+    def _in_words(self, predicted: NDArray, Y: NDArray) -> str:
+        """Say how good left-out predictions are; nothing if that cannot be said."""
         raise NotImplementedError
 
     # -- learning ----------------------------------------------------------------------------
@@ -125,22 +125,23 @@ class LearnsFromCopies(BaseEstimator):
         self._dtype = np.dtype(np.float32 if pixels else np.float64)
         X, Y = X[self._order].astype(self._dtype, copy=False), Y[self._order]
         some, _ = self._few_copies(X, CHOICE_ROWS)
-        self.features_ = self._new_features(X.shape[1], rng).fit(some)
+        feature_seed = int(rng.randint(2**31 - 1))
+        self.features_ = self._new_features(self.family_, X.shape[1], feature_seed).fit(some)
         width = self.features_.transform(X[:1]).shape[1]
         self._block = _fitting(BLOCK, width, self._dtype)
         clock.tick("features")
         some, copies = self._few_copies(X, _fitting(CHOICE_ROWS, width, self._dtype))
-        known, plain = self._direct(self.features_.transform(some), copies)
+        known = self._direct(self.features_.transform(some), copies)
+        plain = self._without_family(X[: known.shape[1]], feature_seed) if copies > 1 else None
         clock.tick("directions")
         known = self._refine(self._choose(X, Y, candidates, known, plain), Y)
         clock.tick("choice")
         self._solve(X, Y, rng, clock, known)
 
-    def _direct(self, F: NDArray, copies: int) -> tuple[NDArray, NDArray]:
+    def _direct(self, F: NDArray, copies: int) -> NDArray:
         """Find what features are compressed to; give some, compressed: (copies, samples, numbers).
 
-        F has all samples, and then one copy of all of them after the other. Gives also the samples
-        as they are without the family: no copies, nothing shrunk; (1, samples, numbers).
+        F has all samples, and then one copy of all of them after the other.
         """
         self._mean, directions = principal_directions(F, int(self.n_components))
         F = (F - self._mean) @ directions
@@ -148,8 +149,17 @@ class LearnsFromCopies(BaseEstimator):
         white = whitening(F, samples, self.whitening, FLOOR)
         self._directions = directions @ white
         known = (F @ white).astype(self._precision)
-        n = len(F) // copies
-        return known.reshape(copies, n, known.shape[1]), F[None, :n].astype(self._precision)
+        return known.reshape(copies, len(F) // copies, known.shape[1])
+
+    def _without_family(self, X: NDArray, seed: int) -> NDArray:
+        """Give samples compressed as if nothing were known: no copies, no orbits, nothing shrunk.
+
+        Features of images and spectrograms stay: they do not know the family. (1, samples, numbers)
+        """
+        still = self.family_ if self.family_.domain in ("image", "spectrogram") else Identity()
+        F = self._new_features(still, X.shape[1], seed).fit(X).transform(X)
+        mean, directions = principal_directions(F, int(self.n_components))
+        return ((F - mean) @ directions).astype(self._precision)[None]
 
     def _refine(self, known: NDArray, Y: NDArray) -> NDArray:
         """Shrink also directions in which samples of one class differ; give what is known anew.
@@ -214,14 +224,18 @@ class LearnsFromCopies(BaseEstimator):
             return [family]
         return [family if f == 1 else family.scaled(f) for f in sorted(self.ranges)]
 
-    def _new_features(self, d: int, rng: np.random.RandomState) -> Any:
-        seed = rng.randint(2**31 - 1)
+    def _new_features(self, family: Family, d: int, seed: int) -> Any:
         if self.features is not None:
             return clone(self.features)
-        return default_features(self.family_, d, self.n_landmarks, seed)
+        return default_features(family, d, self.n_landmarks, seed)
 
     def _choose(
-        self, X: NDArray, Y: NDArray, candidates: list[Family], known: NDArray, plain: NDArray
+        self,
+        X: NDArray,
+        Y: NDArray,
+        candidates: list[Family],
+        known: NDArray,
+        plain: NDArray | None,
     ) -> NDArray:
         """Choose ranges, gamma and lam by leaving out samples; see whether the family does good.
 
@@ -244,19 +258,22 @@ class LearnsFromCopies(BaseEstimator):
         self.lams_, self.left_out_errors_ = best.lams, best.errors
         self._left, self._without = (n, copies), ""
         self._estimate(best.predicted, targets)
-        if copies > 1:
+        if plain is not None:
             alone = self._left_out(plain, targets).predicted
-            with_it, without = (self._losses(P, targets) for P in (best.predicted, alone))
-            self._without = self._in_words(without)
-            self._warn_if_worse(with_it, without)
+            self._without = self._in_words(alone, targets)
+            self._warn_if_worse(best.predicted, alone, targets)
         return rows
 
-    def _warn_if_worse(self, with_it: NDArray, without: NDArray) -> None:
-        better, worse = (int(s.sum()) for s in (with_it < without, without < with_it))
-        if worse > better and binomtest(worse, worse + better, alternative="greater").pvalue < 0.05:
+    def _warn_if_worse(self, with_it: NDArray, without: NDArray, Y: NDArray) -> None:
+        """Warn if the family costs more, at more samples than by chance."""
+        cost, less = self._losses(with_it, Y), self._losses(without, Y)
+        better, worse = (int(s.sum()) for s in (cost < less, less < cost))
+        if cost.mean() <= less.mean() or worse <= better:
+            return
+        if binomtest(worse, worse + better, alternative="greater").pvalue < 0.05:
             warnings.warn(
-                f"the family seems to hurt: at samples left out, {self._in_words(with_it)} "
-                f"with it and {self._in_words(without)} without; is what {self.family_!r} "
+                f"the family seems to hurt: at samples left out, {self._in_words(with_it, Y)} "
+                f"with it and {self._in_words(without, Y)} without; is what {self.family_!r} "
                 "changes really without meaning?",
                 stacklevel=5,
             )
@@ -391,7 +408,9 @@ class LearnsFromCopies(BaseEstimator):
             if len(self._rows) < n * self.n_copies_
             else "each has a weight"
         )
-        without = f"without the family: {self._without}\n" if self._without else ""
+        # models that were saved earlier do not know
+        without = getattr(self, "_without", "")
+        without = without and f"without the family: {without}\n"
         return (
             f"family: {self.family_!r}\n"
             f"features: {names}, then {self._directions.shape[1]} principal directions\n"

@@ -145,8 +145,8 @@ class InvariantClassifier(ClassifierMixin, LearnsFromCopies):
             f"(95 % interval {100 * low:.1f} to {100 * high:.1f})"
         )
 
-    def _in_words(self, losses: NDArray) -> str:
-        return f"{100 * (1 - losses.mean()):.1f} % are right"
+    def _in_words(self, predicted: NDArray, Y: NDArray) -> str:
+        return f"{100 * (1 - self._losses(predicted, Y).mean()):.1f} % are right"
 
 
 class InvariantRegressor(RegressorMixin, LearnsFromCopies):
@@ -245,8 +245,9 @@ class InvariantRegressor(RegressorMixin, LearnsFromCopies):
         low, high = self.interval_
         return f"estimated R2: {self.estimated_r2_:.3f} (95 % interval {low:.3f} to {high:.3f})"
 
-    def _in_words(self, losses: NDArray) -> str:
-        return f"R2 is {1 - losses.mean():.3f}"
+    def _in_words(self, predicted: NDArray, Y: NDArray) -> str:
+        spread = self._losses(Y.mean(axis=0), Y).sum()
+        return f"R2 is {1 - self._losses(predicted, Y).sum() / spread:.3f}" if spread > 0 else ""
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

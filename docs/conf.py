@@ -35,8 +35,8 @@ suppress_warnings = ["ref.ref", "config.cache"]
 def figures_of(block, block_vars, gallery_conf):
     """Show the figures that a block of a tutorial has made: they do not belong to pyplot."""
     seen = block_vars["example_globals"].setdefault("_shown", [])
-    names = block_vars["example_globals"].items()
-    new = [value for _, value in names if isinstance(value, Figure) and value not in seen]
+    values = block_vars["example_globals"].values()
+    new = [one for one in values if isinstance(one, Figure) and one not in seen]
     seen += new
     paths = []
     for figure, path in zip(new, block_vars["image_path_iterator"], strict=False):
@@ -55,6 +55,7 @@ sphinx_gallery_conf = {
     "min_reported_time": 1e9,
     "show_signature": False,
     "capture_repr": (),
+    "write_computation_times": False,
     "within_subsection_order": "FileNameSortKey",
     "copyfile_regex": "$^",
 }

@@ -25,12 +25,16 @@ report = invariance_report(
 print(report.summary())
 
 # %%
-# The same as a picture, and the samples that become wrong, the surest mistakes first:
+# The samples that become wrong, the surest mistakes first:
 
-from invarlearn.report.audit import flips_figure, rates_figure
+from invarlearn.plotting import show_pairs
 
-rates = rates_figure({name: one.flip_rate for name, one in report.by_transformation.items()})
-flips = flips_figure(report.flips, (28, 28))
+flips = show_pairs(
+    [flip.row for flip in report.flips],
+    [flip.moved for flip in report.flips],
+    (28, 28),
+    [(str(flip.label), f"→ {flip.predicted}") for flip in report.flips],
+)
 
 # %%
 # Which invariances help? Candidates are tried by nested cross-validation: what is recommended helped
@@ -42,4 +46,4 @@ found = choose_family(
 print(found.summary())
 
 # %%
-# From the command line, ``invarlearn audit`` writes this as a page: :doc:`/command_line`.
+# From the command line, ``invarlearn audit`` writes such a report as a page: :doc:`/command_line`.

@@ -22,11 +22,32 @@ def test_code_blocks_run(path, tmp_path, monkeypatch):
         exec(compile(code, str(path), "exec"), {"__name__": "block"})
 
 
+def numbers(text, start):
+    """Give the numbers of the line that starts so."""
+    line = next(line for line in text.splitlines() if line.startswith(start))
+    return [float(n) for n in re.findall(r"-?[0-9]+\.[0-9]+", line.removeprefix(start))]
+
+
+# What each tutorial says, in what it prints: this line's number is above that one's.
+CLAIMS = {
+    "plot_1_begin": [("InvariantClassifier: ", "SVC: ", 0)],
+    "plot_2_features": [("2,000 rows: ", "features: ", 0)],
+    "plot_3_functionals": [("InvSVC: ", "SVC: ", 0)],
+    "plot_4_similarity": [("OrbitSVC, gradients: ", "OrbitSVC: ", 0), ("OrbitSVC: ", "SVC: ", 0)],
+    "plot_5_worst_case": [("worst case: AUC", "plain: AUC", 1)],
+    "plot_6_audit": [("accuracy: ", "rows that are always right: ", 0)],
+}
+
+
 @pytest.mark.parametrize("path", TUTORIALS, ids=lambda path: path.stem)
-def test_tutorials_run(path, tmp_path, monkeypatch, capsys):
+def test_tutorials_run_and_show_what_they_say(path, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     runpy.run_path(str(path))
-    assert "%" in capsys.readouterr().out
+    out = capsys.readouterr().out
+    for above, below, place in CLAIMS[path.stem]:
+        assert numbers(out, above)[place] > numbers(out, below)[place]
+    if path.stem == "plot_1_begin":
+        assert "the family seems to hurt" in out
 
 
 def test_each_route_has_a_tutorial():

@@ -1,12 +1,15 @@
 """Pictures show what they say."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn.svm import SVC
 
-from invarlearn.datasets import load_mnist_sample, make_two_moons
+from invarlearn.datasets import make_two_moons
 from invarlearn.experiments import EXPERIMENTS
 from invarlearn.experiments.pictures import boundaries, spectra
+from invarlearn.experiments.report import page
 from invarlearn.plotting import show_boundaries, show_pairs, show_spectra
 
 
@@ -24,6 +27,16 @@ def test_pairs_are_drawn_side_by_side_in_the_same_shades():
 def test_pairs_must_match():
     with pytest.raises(ValueError, match="same shape"):
         show_pairs(np.zeros((2, 4)), np.zeros((3, 4)), (2, 2))
+    with pytest.raises(ValueError, match="no rows"):
+        show_pairs(np.zeros((0, 4)), np.zeros((0, 4)), (2, 2))
+    with pytest.raises(ValueError, match="1 pairs of titles for 2 rows"):
+        show_pairs(np.zeros((2, 4)), np.zeros((2, 4)), (2, 2), [("a", "b")])
+
+
+@pytest.mark.parametrize("gram", [np.zeros((2, 2)), np.triu(np.ones((2, 2))), np.ones((2, 3))])
+def test_spectra_are_of_symmetric_matrices(gram):
+    with pytest.raises(ValueError, match="mine"):
+        show_spectra({"mine": gram})
 
 
 def test_spectra_tell_the_negative_share():
@@ -52,11 +65,13 @@ def test_boundaries_need_a_plane_and_two_classes():
         show_boundaries({}, np.zeros((4, 3)), [0, 1, 0, 1])
     with pytest.raises(ValueError, match="two classes"):
         show_boundaries({}, moons.X, np.arange(len(moons.X)))
+    with pytest.raises(ValueError, match="no models"):
+        show_boundaries({}, moons.X, moons.y)
 
 
 def test_the_picture_of_spectra_is_true():
     # the caption says that only the best fit has negative eigenvalues
-    legend = spectra(100).figure.axes[0].get_legend_handles_labels()[1]
+    legend = spectra(n_rows=100).figure.axes[0].get_legend_handles_labels()[1]
     shares = {label.split(":")[0]: float(label.split(": ")[1][:-1]) for label in legend}
     assert shares["best fit over shifts"] > 1
     assert shares["pixel by pixel"] == shares["average fit over shifts"] == 0
@@ -65,6 +80,7 @@ def test_the_picture_of_spectra_is_true():
 def test_the_picture_of_boundaries_tells_its_errors_in_words():
     picture = boundaries((0.0, 1.0))
     titles = [axis.get_title() for axis in picture.figure.axes if axis.get_title()]
+    assert len(titles) == 2
     for title in titles:
         name, share = title.split(": ")
         assert f"{name}: {share.replace('%', ' %')}" in picture.alt
@@ -87,8 +103,14 @@ def test_pictures_need_no_data_but_the_package(experiment, monkeypatch, tmp_path
         assert caption.endswith(".")
 
 
-def test_digits_of_the_sample_are_not_changed():
-    digits = load_mnist_sample()
-    before = digits.X_test[:100].copy()
-    EXPERIMENTS["004-figure1"].pictures()
-    np.testing.assert_array_equal(load_mnist_sample().X_test[:100], before)
+def test_pages_show_the_pictures():
+    experiment = replace(EXPERIMENTS["002-figure1"], published={})
+    rows = [
+        {"losses": losses, "nu": nu, "draws": 1, "mean": 1.0, "sd": None, "paper": None}
+        | {"difference": None}
+        for losses in experiment.varies["losses"]
+        for nu in experiment.varies["nu"]
+    ]
+    text = page(experiment, "full", rows, []).html()
+    assert text.count("<img ") == len(experiment.pictures())
+    assert "What it looks like" in text

@@ -91,14 +91,15 @@ def show_pairs(
         Of a pair, both are drawn in the same shades.
     shape : tuple
         (height, width), or with one or three channels.
-    titles : sequence of pairs of str
-        Above each pair.
-    origin : {"upper", "lower"}
+    titles : sequence of pairs of str, default=()
+        Above each pair, the first 14 letters.
+    origin : {"upper", "lower"}, default="upper"
         Where the first row of pixels is: of spectrograms, below.
 
     Returns
     -------
     matplotlib.figure.Figure
+        Up to four pairs in a line.
 
     Examples
     --------
@@ -113,10 +114,14 @@ def show_pairs(
     from matplotlib.figure import Figure
 
     rows, moved = np.asarray(rows), np.asarray(moved)
-    if rows.shape != moved.shape or rows.ndim != 2 or not len(rows):
+    if not len(rows):
+        raise ValueError("there are no rows to draw")
+    if rows.shape != moved.shape or rows.ndim != 2:
         raise ValueError(
             f"rows and moved must be tables of the same shape, not {rows.shape} and {moved.shape}"
         )
+    if len(titles) not in (0, len(rows)):
+        raise ValueError(f"{len(titles)} pairs of titles for {len(rows)} rows: give one for each")
     shape = shape[:2] if shape[2:] == (1,) else shape
     columns = min(4, len(rows))
     lines = -(-len(rows) // columns)
@@ -161,7 +166,12 @@ def show_spectra(grams: Mapping[str, ArrayLike]) -> Figure:
     FigureCanvasAgg(figure)
     plot = figure.subplots()
     for number, (name, gram) in enumerate(grams.items()):
-        values = np.linalg.eigvalsh(np.asarray(gram, dtype=float))[::-1]
+        gram = np.asarray(gram, dtype=float)
+        if gram.ndim != 2 or not gram.any() or not np.array_equal(gram.shape, gram.shape[::-1]):
+            raise ValueError(f"{name!r} must be a square matrix that is not zero")
+        if not np.allclose(gram, gram.T):
+            raise ValueError(f"{name!r} is not symmetric: its eigenvalues may not be real")
+        values = np.linalg.eigvalsh(gram)[::-1]
         values = values / np.abs(values).max()
         # rounding makes eigenvalues of nothing negative as often as positive
         noise = len(values) * np.finfo(float).eps
@@ -191,14 +201,16 @@ def show_boundaries(
     models : dict from str to classifier
         Fitted, with ``decision_function``.
     X : array-like of shape (n_samples, 2)
+        Points to draw.
     y : array-like of shape (n_samples,)
-        How many of them each model has wrong is told above its panel.
-    labeled : array-like of int, optional
+        Their classes. How many of them each model has wrong is told above its panel.
+    labeled : array-like of int or bool, optional
         Rows that had a label, drawn larger. None: all had one.
 
     Returns
     -------
     matplotlib.figure.Figure
+        Up to four panels in a line; the boundary is black.
 
     Examples
     --------
@@ -219,6 +231,9 @@ def show_boundaries(
     classes = np.unique(y)
     if len(classes) != 2:
         raise ValueError(f"boundaries are drawn between two classes, not {len(classes)}")
+    if not models:
+        raise ValueError("there are no models to draw")
+    rows = np.arange(len(X))[[] if labeled is None else np.asarray(labeled)]
     columns = min(4, len(models))
     lines = -(-len(models) // columns)
     figure = Figure(figsize=(3 * columns, 2.6 * lines), layout="constrained")
@@ -238,7 +253,7 @@ def show_boundaries(
             plot.contour(across, up, values, [0.0], colors="black", linewidths=1.5)
         for label, mark in zip(classes, "os", strict=True):
             plot.scatter(*X[y == label].T, s=6, marker=mark, c="0.3")
-        for row in [] if labeled is None else np.asarray(labeled):
+        for row in rows:
             mark = "o" if y[row] == classes[0] else "s"
             plot.scatter(*X[row], s=70, marker=mark, c="gold", edgecolors="black", zorder=3)
         wrong = float((model.predict(X) != y).mean())

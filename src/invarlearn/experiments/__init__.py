@@ -1,7 +1,7 @@
 """The papers' tables and figures, declared: see ``invarlearn reproduce --list``."""
 
 from invarlearn.experiments import breaks, cnn, few_labels, paper_002, paper_004, recipe
-from invarlearn.experiments.base import Experiment
+from invarlearn.experiments.base import Experiment, Picture
 from invarlearn.experiments.harness import run_experiment
 from invarlearn.experiments.paper_000 import (
     CONVERGENCE,
@@ -72,4 +72,11 @@ EXPERIMENTS: dict[str, Experiment] = {
     )
 }
 
-__all__ = ["EXPERIMENTS", "Experiment", "run_experiment", "summarise", "write_report"]
+__all__ = [
+    "EXPERIMENTS",
+    "Experiment",
+    "Picture",
+    "run_experiment",
+    "summarise",
+    "write_report",
+]

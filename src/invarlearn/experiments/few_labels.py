@@ -261,12 +261,12 @@ def run_table(data: str, method: str, seed: int) -> dict[str, float]:
 # -- declarations --------------------------------------------------------------------------------
 
 _NOTE = (
-    "In one thread, on the same draws. SVC: RBF, C and gamma by cross-validation; copies: 150 of "
-    "the same family, 9,000 rows at most, left out with their sample where C and gamma are chosen. "
-    "Scattering: three octaves, to the second order, roots. CNN: four convolutions of 3 x 3 with "
-    "batch norm, 1,500 updates of 64 rows (500 without augmentation), smoothed labels, one-cycle "
-    "schedule; chosen on training images of MNIST (`invarlearn reproduce cnn`). Augmented: by the "
-    "same family."
+    "In one thread, on the same draws; seconds of a processor (in older results of a clock). SVC: "
+    "RBF, C and gamma by cross-validation; copies: 150 of the same family, 9,000 rows at most, "
+    "left out with their sample where C and gamma are chosen. Scattering: three octaves, to the "
+    "second order, roots. CNN: four convolutions of 3 x 3 with batch norm, 1,500 updates of 64 "
+    "rows (500 without augmentation), smoothed labels, one-cycle schedule; chosen on training "
+    "images of MNIST (`invarlearn reproduce cnn`). Augmented: by the same family."
 )
 _COMMON: dict[str, Any] = {
     "paper": "Ours",
@@ -288,7 +288,7 @@ MNIST = Experiment(
     x="n_labels",
     settings={"quick": {"n_test": 1000}, "full": {"n_test": 10000}},
     note=_NOTE,
-    pictures=lambda: [orbit(_LISTED, "shifts by a pixel, turns and slant")],
+    pictures=lambda: [orbit(_LISTED, "shifts, turns and slant, as OrbitSVC lists them")],
     **_COMMON,
 )
 

@@ -121,7 +121,7 @@ TABLE_2 = Experiment(
         for n, value in zip(_SIZES, values, strict=True)
     },
     note=_DATA_NOTE,
-    pictures=lambda: [orbit(Translation(2) * Rotation(10), "shifts and turns"), spectra()],
+    pictures=lambda: [orbit(Translation(5, wrap=True), "circular shifts (TI)"), spectra(5)],
     revision=2,
 )
 
@@ -316,7 +316,7 @@ TABLE_1 = Experiment(
         "number means that the kernel was definite throughout. The paper does not tell its gamma, "
         "on which much depends: 1 / pixels is that of its accuracies. Its letters are EMNIST."
     ),
-    pictures=lambda: [spectra()],
+    pictures=lambda: [spectra(None)],
 )
 
 

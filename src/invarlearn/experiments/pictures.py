@@ -41,10 +41,11 @@ def boundaries(nus: Sequence[float] = (0.0, 0.01, 0.1, 1.0)) -> Picture:
     )
 
 
-def spectra(n_rows: int = 200) -> Picture:
+def spectra(radius: int | None = 2, n_rows: int = 200) -> Picture:
     """Show that best fits are indefinite and average fits are not (paper 003): cosines."""
     X = load_mnist_sample().X_train[:n_rows].astype(float)
-    family = Translation(2, wrap=True)
+    family = Translation(radius, wrap=True)
+    how_far = "any number of" if radius is None else f"up to {radius}"
     kernels = {
         "pixel by pixel": OrbitKernel(Linear(), None, normalize=True),
         "average fit over shifts": OrbitKernel(Linear(), family, "mean", normalize=True),
@@ -53,8 +54,9 @@ def spectra(n_rows: int = 200) -> Picture:
     return Picture(
         show_spectra({name: kernel(X) for name, kernel in kernels.items()}),
         "Eigenvalues of three Gram matrices by size. Only the best fit has negative ones",
-        f"Eigenvalues of Gram matrices of {n_rows} digits. Crosses are negative: best fits are "
-        "similarities, but no inner products, and are repaired before they are learned from.",
+        f"Eigenvalues of Gram matrices of {n_rows} digits, cosines over circular shifts "
+        f"by {how_far} pixels. Crosses are "
+        "negative: best fits are similarities, but no inner products.",
     )
 
 

@@ -1,0 +1,55 @@
+"""Print the tables of few labels that README and docs show: python docs/few_labels.py.
+
+From the kept results of `invarlearn reproduce few-labels-… --full`, also where some draws are not
+run yet: their number is told.
+"""
+
+import json
+from collections import defaultdict
+from pathlib import Path
+from statistics import fmean, median, stdev
+
+RESULTS = Path(__file__).parent / "results"
+OURS, NETWORK = "InvariantClassifier", "CNN, augmented"
+
+
+def cells(name):
+    """Give the results of an experiment by method and size, then by draw."""
+    found = defaultdict(dict)
+    for line in (RESULTS / name / "results.jsonl").read_text().splitlines():
+        record = json.loads(line)
+        run = record["run"]
+        size = next(run[axis] for axis in ("n_labels", "n_speakers", "data") if axis in run)
+        found[run["method"], size][run["seed"]] = record["result"]
+    return found
+
+
+def show(name):
+    print(f"\n{name}: accuracy, draws; median seconds to fit, and for 1,000 predictions")
+    found = cells(name)
+    n_test = {"few-labels-mnist": 10, "few-labels-routes": 5, "few-labels-letters": 0.997}.get(name)
+    for (method, size), draws in sorted(found.items(), key=lambda one: (str(one[0][1]), one[0][0])):
+        values = [one["accuracy"] for one in draws.values()]
+        spread = f" ± {stdev(values):.1f}" if len(values) > 1 else ""
+        told = f"{size}, {method}: {fmean(values):.1f}{spread}, {len(values)}"
+        if "fit_seconds" in next(iter(draws.values())):
+            told += f"; {median(one['fit_seconds'] for one in draws.values()):.1f}"
+            if n_test:
+                per = median(one["predict_seconds"] for one in draws.values()) / n_test
+                told += f", {per:.2f}"
+        print(told)
+    for method, size in found:
+        rival = found.get((NETWORK, size), {})
+        if method == OURS and rival:
+            ours = found[OURS, size]
+            gains = [ours[i]["accuracy"] - rival[i]["accuracy"] for i in rival if i in ours]
+            wins = sum(gain > 0 for gain in gains)
+            print(
+                f"{size}: above the network by {fmean(gains):.2f}, in {wins} of {len(gains)} draws"
+            )
+
+
+if __name__ == "__main__":
+    for folder in sorted(RESULTS.glob("few-labels-*")):
+        if folder.name != "few-labels-breaks":
+            show(folder.name)

@@ -13,7 +13,7 @@ else
 unexport INVARLEARN_DATA
 endif
 
-.PHONY: demo test test-oldest lint format bench fuzz docs dist clean
+.PHONY: demo test test-oldest lint format bench fuzz docs links dist clean
 
 $(VENV)/.test: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
@@ -59,6 +59,10 @@ fuzz: $(VENV)/.test
 docs: $(VENV)/.docs
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
 	@echo "open docs/_build/html/index.html"
+
+# addresses outside the documentation; needs a network
+links: $(VENV)/.docs
+	$(BIN)/python -m sphinx -q -b linkcheck -D sphinx_gallery_conf.plot_gallery=0 docs docs/_build/links
 
 # the wheel and the sdist, each installed afresh with PYTHON and used
 dist: $(VENV)/.test

@@ -1,5 +1,6 @@
 """Every estimator passes scikit-learn's own checks."""
 
+from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from invarlearn import (
@@ -31,7 +32,9 @@ def expected_failures(estimator):
         return {name: reason for name in WEIGHTS}
     if isinstance(estimator, (WorstCaseSVC, WorstCaseLinearSVC)) and estimator.solver != "bundle":
         reason = "one optimum, found to tol and by other steps; compared in test_worst_case.py"
-        return {name: reason for name in WEIGHTS}
+        # scikit-learn 1.6 tries sparse data with estimators that refuse them, and takes that well
+        sparse = get_tags(estimator).input_tags.sparse
+        return {name: reason for name in WEIGHTS if sparse or "sparse" not in name}
     return {}
 
 

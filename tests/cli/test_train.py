@@ -223,6 +223,8 @@ def test_an_interruption_leaves_nothing_half_written(tmp_path):
         [*command, "--model", str(model), "--shape", "28x28"],
         stderr=subprocess.PIPE,
         text=True,
+        # a shell that runs the tests in the background has it ignored
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     for line in process.stderr:
         if "leaving out" in line:

@@ -124,7 +124,11 @@ class ProfileKernel(Kernel):
 
 
 class DotKernel(ProfileKernel):
-    """k(x, y) = f(<x, y>)."""
+    """k(x, y) = f(<x, y>).
+
+    Subclasses give ``profile(s, order)``: f, or its first or second derivative, at an array of
+    inner products.
+    """
 
     def _values(self, X: ArrayLike, Y: ArrayLike | None) -> Rows:
         X, Y = check_pair(X, Y)

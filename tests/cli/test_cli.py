@@ -66,6 +66,10 @@ def test_reproduce_runs_and_compares(tmp_path, monkeypatch):
     spec.loader.exec_module(toy)
     monkeypatch.setattr("invarlearn.experiments.EXPERIMENTS", {"toy": toy.TOY})
     arguments = ["reproduce", "toy", "--out", str(tmp_path), "--n-jobs", "1"]
+    result = runner.invoke(app, [*arguments, "--so-far"])
+    assert result.exit_code == 0, result.output
+    assert "no results of this size" in result.output
+    assert not list(tmp_path.iterdir())
     result = runner.invoke(app, arguments)
     assert result.exit_code == 0, result.output
     assert "difference" in result.output

@@ -12,6 +12,7 @@ from dataclasses import replace
 from html import unescape
 from pathlib import Path
 
+import numpy as np
 import pytest
 from threadpoolctl import threadpool_info
 
@@ -20,6 +21,7 @@ from toy import TOY
 
 from invarlearn.experiments import (
     EXPERIMENTS,
+    kept_results,
     report,
     run_experiment,
     summarise,
@@ -217,6 +219,40 @@ def test_the_table_compares_with_the_paper(tmp_path):
     assert f"between {min(differences):+.2f} and {max(differences):+.2f}." in page
     assert "invarlearn reproduce toy --quick" in page
     assert page.count("<tr>") == 5
+
+
+def test_what_is_there_so_far_can_be_reported(tmp_path):
+    experiment = replace(TOY, cost="accuracy", published={})
+    assert kept_results(experiment, "quick", tmp_path) == []
+    with pytest.raises(ValueError, match="no results of toy, quick"):
+        write_report(experiment, "quick", [], tmp_path / "toy")
+    # all draws of dark ones, one of the light ones of size 5
+    run_experiment(replace(experiment, varies={**TOY.varies, "shade": ["dark"]}), "quick", tmp_path)
+    some = {"varies": {"shade": ["light"], "size": [5]}, "seeds": {"quick": 1, "full": 1}}
+    run_experiment(replace(experiment, quick={}, **some), "quick", tmp_path)
+    before = results(tmp_path)
+    records = kept_results(experiment, "quick", tmp_path)
+    rows = summarise(experiment, "quick", records)
+    assert [(row["shade"], row["size"], row["draws"]) for row in rows] == [
+        ("dark", 5, 2),
+        ("dark", 10, 2),
+        ("light", 5, 1),
+    ]
+    paths = write_report(experiment, "quick", records, tmp_path / "toy")
+    assert "So far: 5 of 8 runs." in paths[1].read_text()
+    # light has not all its draws, so that it is not compared
+    page = paths[4].read_text()
+    assert "So far: 5 of 8 runs.\nHighest accuracy in 2 comparisons: dark in 2." in page
+    assert results(tmp_path) == before
+
+
+def test_accuracies_near_all_are_told_apart():
+    accuracy = np.array([0.0, 50, 90, 99, 99.9])
+    places = report._of_accuracy(accuracy)
+    np.testing.assert_allclose(report._accuracy_of(places), accuracy)
+    # tenfold fewer errors are one step
+    np.testing.assert_allclose(np.diff(places[2:]), 1)
+    assert np.isfinite(report._of_accuracy([100, 120])).all()
 
 
 def test_lines_of_one_colour_differ():

@@ -18,14 +18,23 @@ def reproduce_command(
     full: Annotated[bool, typer.Option("--full", help="The paper's size.")] = False,
     out: Annotated[Path, typer.Option(help="Folder for results.")] = Path("invarlearn-results"),
     n_jobs: Annotated[int, typer.Option(help="Processes; -1 means one a core.")] = -1,
+    so_far: Annotated[
+        bool, typer.Option("--so-far", help="Run nothing; report what is there.")
+    ] = False,
 ) -> None:
     """Run tables and figures of the papers and compare with the papers' numbers.
 
     Every result is saved as it comes: stop at any time, and the same command goes on from there.
     """
     from invarlearn.cli._show import console, progress_of, show_table
-    from invarlearn.experiments import EXPERIMENTS, run_experiment, summarise, write_report
-    from invarlearn.experiments.report import formatted
+    from invarlearn.experiments import (
+        EXPERIMENTS,
+        kept_results,
+        run_experiment,
+        summarise,
+        write_report,
+    )
+    from invarlearn.experiments.report import formatted, unfinished
 
     if list_:
         rows = [
@@ -48,15 +57,27 @@ def reproduce_command(
     chosen = [experiment for name in ids for experiment in _named(name, EXPERIMENTS)]
     for experiment in chosen:
         try:
-            with progress_of(experiment.id) as progress:
-                records = run_experiment(experiment, size, out, n_jobs, progress)
+            if so_far:
+                records = kept_results(experiment, size, out)
+            else:
+                with progress_of(experiment.id) as progress:
+                    records = run_experiment(experiment, size, out, n_jobs, progress)
         except KeyboardInterrupt:
-            console.print(f"stopped; finished runs are in {out}, the same command goes on")
+            console.print(
+                f"stopped; finished runs are in {out}, the same command goes on, and with --so-far "
+                "reports them"
+            )
             raise typer.Exit(130) from None
+        rows = summarise(experiment, size, records)
+        if not rows:
+            console.print(f"{experiment.id}: no results of this size in {out} yet")
+            continue
         paths = write_report(experiment, size, records, out / experiment.id)
-        rows = formatted(summarise(experiment, size, records))
         title = f"{experiment.title}: {experiment.metric} ({experiment.unit}), mean ± sd"
-        show_table(rows, title, numbers=("ours", "draws", "cost", "paper", "difference"))
+        numbers = ("ours", "draws", "cost", "paper", "difference")
+        show_table(formatted(rows), title, numbers=numbers)
+        if some := unfinished(experiment, size, rows):
+            console.print(some)
         if experiment.note:
             console.print(experiment.note)
         console.print("written: " + ", ".join(map(str, paths)), soft_wrap=True)

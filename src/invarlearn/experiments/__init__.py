@@ -2,7 +2,7 @@
 
 from invarlearn.experiments import breaks, cnn, few_labels, paper_002, paper_004, recipe
 from invarlearn.experiments.base import Experiment, Picture
-from invarlearn.experiments.harness import run_experiment
+from invarlearn.experiments.harness import kept_results, run_experiment
 from invarlearn.experiments.paper_000 import (
     CONVERGENCE,
     FIGURE_1,
@@ -76,6 +76,7 @@ __all__ = [
     "EXPERIMENTS",
     "Experiment",
     "Picture",
+    "kept_results",
     "run_experiment",
     "summarise",
     "write_report",

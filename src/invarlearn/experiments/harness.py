@@ -54,8 +54,26 @@ def run_experiment(
         for run, result, seconds in parallel(tasks):
             store.append(experiment.key(run), run, result, seconds)
             clock.tick()
-    records = store.read()
-    return [records[experiment.key(run)] for run in runs]
+    return kept_results(experiment, size, out)
+
+
+def kept_results(
+    experiment: Experiment, size: str = "quick", out: Path | str = "invarlearn-results"
+) -> list[dict[str, Any]]:
+    """Give the results that are there, in the order of the declaration, and run nothing.
+
+    Parameters
+    ----------
+    experiment, size, out :
+        As for :func:`run_experiment`.
+
+    Returns
+    -------
+    list of dict
+    """
+    records = Store(Path(out) / experiment.id / "results.jsonl").read()
+    keys = (experiment.key(run) for run in experiment.runs(size))
+    return [records[key] for key in keys if key in records]
 
 
 def _timed(

@@ -11,6 +11,8 @@ from statistics import fmean, stdev
 from textwrap import fill
 from typing import Any
 
+import numpy as np
+
 from invarlearn._files import whole_file
 from invarlearn.experiments.base import Experiment
 from invarlearn.report import Page
@@ -22,13 +24,18 @@ SMALL_IS_GOOD = ("error", "errors", "seconds")
 
 
 def summarise(experiment: Experiment, size: str, records: list[dict[str, Any]]) -> list[Row]:
-    """Give one row a cell: its axes, draws, mean, standard deviation, the paper's, difference."""
+    """Give one row a cell: its axes, draws, mean, standard deviation, the paper's, difference.
+
+    Cells without any result yet have no row.
+    """
     axes = list(experiment.varies)
     rows = []
     for cell in experiment.cells(size):
         chosen = [
             record for record in records if all(record["run"][axis] == cell[axis] for axis in axes)
         ]
+        if not chosen:
+            continue
         values = [record["result"][experiment.metric] for record in chosen]
         mean = fmean(values)
         costs = [record["result"][experiment.cost] for record in chosen if experiment.cost]
@@ -52,6 +59,8 @@ def write_report(
 ) -> list[Path]:
     """Write the table (CSV and Markdown), the figures and the page; give their paths."""
     rows = summarise(experiment, size, records)
+    if not rows:
+        raise ValueError(f"there are no results of {experiment.id}, {size}, to report")
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     table, text, figure = (folder / f"{size}.{kind}" for kind in ("csv", "md", "png"))
@@ -74,7 +83,7 @@ def write_report(
 
 def page(experiment: Experiment, size: str, rows: list[Row], figures: list[Path]) -> Page:
     """Give the page that people look at: the verdict first, then figures and the table."""
-    built = Page(experiment.title, verdict(experiment, rows))
+    built = Page(experiment.title, verdict(experiment, size, rows))
     what = f"{experiment.metric} ({experiment.unit}) by {experiment.x.replace('_', ' ')}"
     told = [what, f"{experiment.metric} against {experiment.cost.replace('_', ' ')}"]
     for figure, words in zip(figures, told, strict=False):
@@ -91,8 +100,23 @@ def page(experiment: Experiment, size: str, rows: list[Row], figures: list[Path]
     return built.made_by(command, source=experiment.paper, seeds=f"0 to {draws - 1}")
 
 
-def verdict(experiment: Experiment, rows: list[Row]) -> str:
-    """Say what a reader should know: how near the paper's numbers, or which line is highest."""
+def verdict(experiment: Experiment, size: str, rows: list[Row]) -> str:
+    """Say what a reader should know: how near the paper's numbers, or which line is highest.
+
+    Only of cells that have all their draws, so that lines are compared on the same ones.
+    """
+    so_far = unfinished(experiment, size, rows)
+    whole = [row for row in rows if row["draws"] == experiment.seeds[size]]
+    return "\n".join(filter(None, [so_far, _finding(experiment, whole) if whole else ""]))
+
+
+def unfinished(experiment: Experiment, size: str, rows: list[Row]) -> str:
+    """Say how much is there, if not everything is."""
+    n_done, n_runs = sum(row["draws"] for row in rows), len(experiment.runs(size))
+    return "" if n_done == n_runs else f"So far: {n_done} of {n_runs} runs."
+
+
+def _finding(experiment: Experiment, rows: list[Row]) -> str:
     compared = [row["difference"] for row in rows if row["difference"] is not None]
     if compared:
         near = fmean(abs(difference) for difference in compared)
@@ -150,12 +174,14 @@ def markdown(experiment: Experiment, size: str, rows: list[Row]) -> str:
     """Give the comparison as a page of Markdown."""
     shown = formatted(rows)
     names = list(shown[0])
+    so_far = unfinished(experiment, size, rows)
     lines = [
         f"# {experiment.title}",
         "",
         f"{experiment.paper}. {experiment.metric} ({experiment.unit}), mean ± sd over draws"
         + (f", and cost, mean {experiment.cost}; " if experiment.cost else "; ")
-        + f"`invarlearn reproduce {experiment.id} --{size}`",
+        + f"`invarlearn reproduce {experiment.id} --{size}`"
+        + (f". {so_far}" if so_far else ""),
         "",
         "| " + " | ".join(names) + " |",
         "| " + " | ".join("---" for _ in names) + " |",
@@ -185,6 +211,8 @@ def draw_cost(experiment: Experiment, size: str, rows: list[Row], path: Path) ->
     def panel(plot: Any, chosen: list[Row]) -> None:
         for number, line in enumerate(axes[experiment.lines]):
             those = [row for row in chosen if row[experiment.lines] == line]
+            if not those:
+                continue
             costs, means = [row["cost"] for row in those], [row["mean"] for row in those]
             style = _style(number, numbers)
             plot.plot(costs, means, style, color=f"C{number}", label=str(line), alpha=0.8)
@@ -196,6 +224,7 @@ def draw_cost(experiment: Experiment, size: str, rows: list[Row], path: Path) ->
             plot.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
             plot.xaxis.set_major_formatter(FormatStrFormatter("%g"))
             plot.xaxis.set_minor_locator(NullLocator())
+        _scale(plot, experiment, [row["mean"] for row in chosen])
         plot.set_xlabel(experiment.cost.replace("_", " "))
         plot.grid(alpha=0.3)
 
@@ -255,6 +284,28 @@ def _style(number: int, joined: bool) -> str:
     return marker + line if joined else marker
 
 
+def _scale(plot: Any, experiment: Experiment, shown: list[float]) -> None:
+    """Let small numbers be told apart, and accuracies near all."""
+    if (experiment.metric, experiment.unit) == ("accuracy", "%") and 95 < max(shown) < 99.95:
+        least = plot.get_ylim()[0]
+        plot.set_yscale("function", functions=(_of_accuracy, _accuracy_of))
+        ticks = [tick for tick in (0, 20, 40, 60, 80, 90, 95, 98, 99, 99.5, 99.8) if tick > least]
+        plot.set_yticks(ticks, [f"{tick:g}" for tick in ticks])
+        # halfway from the highest to all
+        plot.set_ylim(least, 50 + max(shown) / 2)
+    elif min(shown) > 0 and max(shown) > 50 * min(shown):
+        plot.set_yscale("log")
+
+
+def _of_accuracy(percent: Any) -> Any:
+    """Give minus the logarithm of the errors."""
+    return -np.log10(np.maximum(100 - np.asarray(percent), 0.01))
+
+
+def _accuracy_of(place: Any) -> Any:
+    return 100 - 10 ** -np.asarray(place)
+
+
 def _draw_panel(plot: Any, experiment: Experiment, axes: dict[str, list], rows: list[Row]) -> None:
     positions = axes[experiment.x]
     numbers = all(isinstance(value, (int, float)) for value in positions)
@@ -265,6 +316,8 @@ def _draw_panel(plot: Any, experiment: Experiment, axes: dict[str, list], rows: 
     n_lines = len(axes[experiment.lines])
     for number, line in enumerate(axes[experiment.lines]):
         chosen = [row for row in rows if row[experiment.lines] == line]
+        if not chosen:
+            continue
         # a little to the side, so that equal lines do not hide each other
         aside = (0.02 if numeric else 0.06) * (number - (n_lines - 1) / 2)
         x = [place[row[experiment.x]] for row in chosen]
@@ -293,8 +346,7 @@ def _draw_panel(plot: Any, experiment: Experiment, axes: dict[str, list], rows: 
     if logarithmic:
         plot.set_xscale("log")
     shown = [value for row in rows for value in (row["mean"], row["paper"]) if value is not None]
-    if min(shown) > 0 and max(shown) > 50 * min(shown):
-        plot.set_yscale("log")
+    _scale(plot, experiment, shown)
     plot.set_xticks(list(place.values()), [str(value) for value in positions])
     plot.minorticks_off()
     plot.set_xlabel(experiment.x.replace("_", " "))

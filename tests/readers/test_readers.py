@@ -401,6 +401,16 @@ def damaged(draw, content):
     return bytes(content) + draw(st.binary(max_size=8))
 
 
+def test_parquet_with_text_that_is_no_utf8_is_refused(tmp_path):
+    pytest.importorskip("pyarrow")
+    content = SEEDS["a.parquet"]
+    assert content.count(b"\x01\x00\x00\x00y") == 1
+    path = tmp_path / "a.parquet"
+    path.write_bytes(content.replace(b"\x01\x00\x00\x00y", b"\x01\x00\x00\x00\x80"))
+    with pytest.raises(ReadError, match="UTF8"):
+        open_samples(path)
+
+
 @pytest.mark.fuzz
 @pytest.mark.parametrize("name", list(SEEDS))
 def test_any_file_is_read_or_gets_a_clear_error(name, tmp_path):

@@ -145,7 +145,11 @@ def read_parquet(
         ) from None
     try:
         table = pyarrow.parquet.ParquetFile(path).read()
+        # text that is no UTF-8 would fail later, where it is looked at
+        table.validate(full=True)
         wanted, place = _columns(path, table.column_names, label, columns, needed)
+        numbers = [table.column(name).to_numpy() for name in wanted]
+        classes = None if place is None else table.column(place).to_pylist()
     except ReadError:
         raise
     except Exception as error:  # a damaged file can fail anywhere in the reader
@@ -155,24 +159,19 @@ def read_parquet(
     if not len(table):
         raise ReadError(f"{path} has no rows")
     parts = []
-    for name in wanted:
-        values = table.column(name).to_numpy()
+    for name, values in zip(wanted, numbers, strict=True):
         if values.dtype.kind not in "buif":
             raise ReadError(f"{path}: column {name!r} has other things than numbers")
-        values = values.astype(np.float64)
-        bad = np.flatnonzero(~np.isfinite(values))
+        parts.append(values.astype(np.float64))
+        bad = np.flatnonzero(~np.isfinite(parts[-1]))
         if len(bad):
             raise ReadError(f"{path}, row {bad[0] + 1}: column {name!r} has no number: fill it in")
-        parts.append(values)
     y = None
     label = None if place is None else table.column_names[place]
-    if label is not None:
-        column = table.column(label)
-        if column.null_count:
-            raise ReadError(f"{path}: {column.null_count} rows have no {label!r}: fill it in")
-        y = np.array([str(value) for value in column.to_pylist()])
-        if "nan" in y:
-            raise ReadError(f"{path}: some rows have no {label!r}: fill it in")
+    if classes is not None:
+        y = np.array([str(value) for value in classes])
+        if missing := sum(value is None or value != value for value in classes):
+            raise ReadError(f"{path}: {missing} rows have no {label!r}: fill it in")
     X = np.stack(parts, axis=1)
     return Rows(X, y, _numbers(len(X)), shape, {"columns": wanted, "label": label})
 

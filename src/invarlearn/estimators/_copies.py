@@ -21,7 +21,7 @@ from invarlearn.solvers.groups import Ridge
 from invarlearn.solvers.landmarks import landmark_weights
 from invarlearn.transforms import Family, Identity
 from invarlearn.transforms._checks import Shape, check_generator, check_number
-from invarlearn.transforms._threads import slices
+from invarlearn.transforms._threads import in_threads, one_thread_of_blas, slices
 
 # Copies of each sample, itself among them, and virtual samples in all. Up to so many, each has a
 # weight of its own; time grows with the cube of their number. Beyond, so many landmarks stand for
@@ -118,6 +118,20 @@ class LearnsFromCopies(BaseEstimator):
         self._precision = np.dtype(np.float64 if rows <= DOUBLE_ROWS else np.float32)
         self.seconds_: dict[str, float] = {}
         clock = _Clock(self.seconds_)
+        # matrices are small until the solution: threads of BLAS cost more than they bring
+        with one_thread_of_blas():
+            X, Y, known = self._prepare(X, Y, family, rng, clock)
+        self._solve(X, Y, rng, clock, known)
+
+    def _prepare(
+        self,
+        X: NDArray,
+        Y: NDArray,
+        family: Family,
+        rng: np.random.RandomState,
+        clock: _Clock,
+    ) -> tuple[NDArray, NDArray, NDArray]:
+        """Find features and choose; give the samples in another order, and what is known."""
         candidates = self._candidates(family)
         self.family_ = candidates[-1]  # the widest: what features must cope with
         # pixels need no more than single precision; columns of a table may be far from zero
@@ -136,7 +150,7 @@ class LearnsFromCopies(BaseEstimator):
         clock.tick("directions")
         known = self._refine(self._choose(X, Y, candidates, known, plain), Y)
         clock.tick("choice")
-        self._solve(X, Y, rng, clock, known)
+        return X, Y, known
 
     def _direct(self, F: NDArray, copies: int) -> NDArray:
         """Find what features are compressed to; give some, compressed: (copies, samples, numbers).
@@ -302,10 +316,13 @@ class LearnsFromCopies(BaseEstimator):
         K = lower_similarity(F.reshape(copies * n, -1), gamma)
         targets = np.tile(Y, (copies, 1))
         lams = LAMS if self.lam is None else (float(self.lam),)
-        found = []
-        for lam in lams:
-            left = ridge(K, targets, lam).left_out(groups)
-            found.append(np.array([group[0] for group in left]))
+        found = np.empty((len(lams), *Y.shape), dtype=F.dtype)
+
+        def leave_out(i: int) -> None:
+            left = ridge(K, targets, lams[i]).left_out(groups)
+            found[i] = [group[0] for group in left]
+
+        in_threads(leave_out, range(len(lams)))
         return _LeftOut(float(gamma), np.array(lams), found, Y)
 
     def _solve(
@@ -319,11 +336,16 @@ class LearnsFromCopies(BaseEstimator):
         """Find the weights; of the first copies of the first samples features are known."""
         rows = len(X) * self.n_copies_
         if rows <= MOST_ROWS:
-            parts = []
-            for copy, move in enumerate(self._moves(self.n_copies_)):
+            moves = self._moves(self.n_copies_)
+            made = np.empty((len(moves), len(X), known.shape[2]), dtype=self._precision)
+
+            def make(copy: int) -> None:
                 head = known[copy] if copy < len(known) else known[0, :0]
-                parts += [head, self._compressed(move(X[len(head) :], len(head)))]
-            self._rows = np.concatenate(parts)
+                made[copy, : len(head)] = head
+                made[copy, len(head) :] = self._compressed(moves[copy](X[len(head) :], len(head)))
+
+            in_threads(make, range(len(moves)))
+            self._rows = made.reshape(rows, -1)
             clock.tick("copies")
             K = lower_similarity(self._rows, self.gamma_)
             self._alpha = ridge(K, np.tile(Y, (self.n_copies_, 1)), self.lam_).alpha
@@ -450,7 +472,7 @@ class Moved:
 class _LeftOut:
     """What was predicted of samples that were left out, for one gamma and every lam."""
 
-    def __init__(self, gamma: float, lams: NDArray, predicted: list[NDArray], Y: NDArray):
+    def __init__(self, gamma: float, lams: NDArray, predicted: NDArray, Y: NDArray):
         self.gamma = gamma
         self.lams = lams
         self.errors = np.array([float(((P - Y) ** 2).mean()) for P in predicted])
@@ -504,8 +526,11 @@ def lower_similarity(X: NDArray, gamma: float) -> NDArray:
     Above the diagonal there is anything: half the work, and what a Cholesky factorisation reads.
     """
     out = np.empty((len(X), len(X)), dtype=X.dtype, order="F")
-    for some in slices(len(X), SIMILARITY_ROWS):
+
+    def fill(some: slice) -> None:
         out.T[some, some.start :] = similarity(X[some], X[some.start :], gamma)
+
+    in_threads(fill, slices(len(X), SIMILARITY_ROWS))
     return out
 
 

@@ -60,9 +60,16 @@ class Ridge:
         inverse, info = potri(factor, lower=True)
         if info:
             raise ValueError("the kernel matrix is singular: raise lam")
-        out = []
-        for rows in groups:
+        out: list[Matrix] = [self.Y[:0]] * len(groups)
+        sizes = np.array([len(rows) for rows in groups])
+        for size in np.unique(sizes):
+            # all groups of one size at once
+            which = np.flatnonzero(sizes == size)
+            rows = np.stack([groups[i] for i in which])
+            one, other = rows[:, :, None], rows[:, None, :]
             # only the lower triangle of the inverse is there
-            block = inverse[np.maximum.outer(rows, rows), np.minimum.outer(rows, rows)]
-            out.append(self.Y[rows] - np.linalg.solve(block, self.alpha[rows]))
+            blocks = inverse[np.maximum(one, other), np.minimum(one, other)]
+            predicted = self.Y[rows] - np.linalg.solve(blocks, self.alpha[rows])
+            for i, values in zip(which, predicted, strict=True):
+                out[i] = values
         return out

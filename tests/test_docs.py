@@ -35,7 +35,7 @@ CLAIMS = {
     "plot_3_functionals": [("InvSVC: ", "SVC: ", 0)],
     "plot_4_similarity": [("OrbitSVC, gradients: ", "OrbitSVC: ", 0), ("OrbitSVC: ", "SVC: ", 0)],
     "plot_5_worst_case": [("worst case: AUC", "plain: AUC", 1)],
-    "plot_6_audit": [("accuracy: ", "rows that are always right: ", 0)],
+    "plot_6_audit": [("accuracy: ", "samples that are always right: ", 0)],
 }
 
 

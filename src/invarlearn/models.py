@@ -23,6 +23,7 @@ from invarlearn.transforms import (
     TimeStretch,
     Translation,
     family_of_words,
+    words_of_family,
 )
 
 # Parts of the training samples that are left out in turn.
@@ -101,6 +102,11 @@ class Model:
         return self.estimator.classes_[chances.argmax(axis=1)], chances.max(axis=1)
 
 
+def told_family(family: Family) -> str:
+    """Give what may change in words that ``--may-change`` takes."""
+    return words_of_family(family, fill=OUTSIDE)
+
+
 def _name(label: Any) -> str:
     return str(int(label)) if isinstance(label, float) and label.is_integer() else str(label)
 
@@ -114,7 +120,10 @@ def family_for(source: Source, words: str | None) -> Family:
     if words is not None:
         family = family_of_words(words, fill=OUTSIDE)
         _check_domain(family, source, words)
-        return family if shape is None or isinstance(family, Identity) else family.with_shape(shape)
+        if shape is not None and not isinstance(family, Identity):
+            family = family.with_shape(shape)
+        _check_values(family, source, words)
+        return family
     if source.kind == "sounds":
         family = PitchShift(400, n_steps=5) * TimeStretch((0.85, 1.18)) * Translation(1)
     elif shape is not None:
@@ -134,6 +143,14 @@ def _check_domain(family: Family, source: Source, words: str) -> None:
         )
     if family.domain == "spectrogram" and source.kind == "images":
         raise ReadError(f"--may-change {words!r} is for sounds, and these are images")
+
+
+def _check_values(family: Family, source: Source, words: str) -> None:
+    """Move an empty row, so that values that make no sense are told before the work."""
+    try:
+        family.sample(1, random_state=0)(np.zeros((1, source.n_features), dtype=np.float32))
+    except (ValueError, TypeError) as error:
+        raise ReadError(f"--may-change {words!r}: {error}") from None
 
 
 def train_model(
@@ -171,6 +188,8 @@ def train_model(
     y = _classes_of(source)
     family = family_for(source, words)
     told(f"reading {len(source):,} samples of {len(np.unique(y))} classes")
+    if source.note:
+        told(source.note)
     X = source.read_all()
     facts: dict[str, Any] = {"settings": source.settings, "family": family, "n_samples": len(y)}
     if route == INVARIANT:

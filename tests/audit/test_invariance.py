@@ -19,6 +19,7 @@ from invarlearn.transforms import (
     Reflection,
     Rotation,
     Translation,
+    words_of_family,
 )
 
 FAMILY = Translation(2) * Rotation(15)
@@ -210,7 +211,7 @@ def test_tables_and_summaries_say_what_was_found(digits, model):
     for row in rows:
         assert row["flip_rate_low"] <= row["flip_rate"] <= row["flip_rate_high"]
     text = found.summary()
-    assert repr(FAMILY) in text
+    assert f"family: {words_of_family(FAMILY)}\n" in text
     assert "6 random elements" in text
     assert f"{100 * found.overall.flip_rate.value:.1f} %" in text
     assert "flips most under: translation" in text

@@ -159,7 +159,7 @@ def test_it_warns_of_a_family_that_hurts():
 
 def test_the_summary_says_what_was_done(model):
     text = model.summary()
-    for part in ("Rotation", "copies: 8 of each of 60", "95 % interval", "seconds: features"):
+    for part in ("rotation:15", "copies: 8 of each of 60", "95 % interval", "seconds: features"):
         assert part in text
     assert len(model.lams_) == len(model.left_out_errors_)
     assert model.lam_ == model.lams_[model.left_out_errors_.argmin()]
@@ -585,3 +585,18 @@ def test_large_images_have_no_more_windows_than_others():
         features = default_features(family, side * side, 16, 0)
         X = np.random.RandomState(0).rand(3, side * side)
         assert features.fit(X).transform(X).shape == (3, windows**2 * 16)
+
+
+@pytest.mark.parametrize("estimator", [InvariantClassifier(), InvariantRegressor()])
+def test_images_that_are_not_rows_get_a_hint(estimator):
+    X = np.random.RandomState(0).rand(20, 8, 8)
+    with pytest.raises(ValueError, match=r"pass X.reshape\(len\(X\), -1\), and shape=\(8, 8\)"):
+        estimator.fit(X, np.arange(20) % 2)
+
+
+def test_the_summary_says_if_rows_are_not_taken_for_images():
+    X = np.random.RandomState(0).rand(20, 6)
+    model = InvariantClassifier().fit(X, np.arange(20) % 2)
+    assert "family: nothing; if rows are images, pass shape=(height, width)\n" in model.summary()
+    model = InvariantClassifier(Identity()).fit(X, np.arange(20) % 2)
+    assert "family: nothing\n" in model.summary()

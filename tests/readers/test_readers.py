@@ -401,6 +401,27 @@ def damaged(draw, content):
     return bytes(content) + draw(st.binary(max_size=8))
 
 
+def test_a_sound_cut_short_is_refused(tmp_path):
+    (tmp_path / "a.wav").write_bytes(SEEDS["a.wav"][:-200])
+    with pytest.raises(ReadError, match="prematurely"):
+        open_samples(tmp_path).read_all()
+
+
+def test_resized_images_are_told_of(tmp_path):
+    for side in (8, 9):
+        Image.new("L", (side, side), 7).save(tmp_path / f"{side}.png")
+    assert "different sizes: they are brought to 64x64" in open_samples(tmp_path).note
+    assert not open_samples(tmp_path, size=(8, 8)).note
+
+
+def test_of_many_columns_the_last_are_named_too(tmp_path):
+    path = tmp_path / "a.csv"
+    names = [f"c{i}" for i in range(20)]
+    path.write_text(",".join([*names, "kind"]) + "\n" + ",".join(["1"] * 21) + "\n")
+    with pytest.raises(ReadError, match=r"'c0', .* 9 more, 'c18', 'c19', 'kind'"):
+        open_samples(path)
+
+
 def test_parquet_with_text_that_is_no_utf8_is_refused(tmp_path):
     pytest.importorskip("pyarrow")
     content = SEEDS["a.parquet"]

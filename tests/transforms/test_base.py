@@ -365,3 +365,12 @@ def test_copies_of_random_elements_draw_them_once():
     family = Custom(list(Counted(20).sample(6, random_state=0)))
     np.testing.assert_array_equal(clone(family).orbit(X), family.orbit(X))
     assert calls == [6]
+
+
+def test_a_parameter_without_its_part_gets_a_hint_that_works():
+    family = Translation(1) * Rotation(15)
+    with pytest.raises(ValueError, match=r"ask for rotation__degrees$"):
+        family.set_params(degrees=5)
+    family.set_params(rotation__degrees=5)
+    with pytest.raises(ValueError, match=r"its parts are translation, rotation$"):
+        family.set_params(nothing=5)

@@ -15,11 +15,13 @@ from invarlearn.transforms import (
     PitchShift,
     Reflection,
     Rotation,
+    Sampled,
     Shear,
     TimeStretch,
     Translation,
     explain_words,
     family_of_words,
+    words_of_family,
 )
 from invarlearn.transforms.words import WORDS
 
@@ -57,6 +59,10 @@ def test_words_name_families(text, family):
         ("", "no word says"),
         ("rotate:3", "'rotate' is no word"),
         ("nothing rotation", "'nothing' is no word"),
+        ("translatoin:2", "did you mean 'translation'"),
+        ("translation 2", "translation:2"),
+        ("translation:2,rotation:15", "between spaces"),
+        ("rotation:15:3", "between commas"),
         ("rotation:a1", "'a1' is not a number"),
         ("rotation:inf", "'inf' is not a number"),
         ("rotation:1,", "'' is not a number"),
@@ -80,6 +86,33 @@ def test_every_word_is_explained_and_works():
     for word in WORDS:
         moved = family_of_words(word).sample(2, random_state=0)(X)
         assert moved.shape == (3, 2, 64)
+
+
+def test_values_are_explained():
+    rows = {row["word"]: row for row in explain_words()}
+    assert rows["rotation:15"]["value"] == "degrees: The largest angle on either side"
+    assert rows["time-stretch:0.9,1.1"]["value"].startswith("factors: Durations relative")
+    # every first value is documented
+    assert all(len(row["value"].partition(": ")[2]) > 10 for row in rows.values())
+
+
+@pytest.mark.parametrize("word", list(WORDS))
+def test_words_of_a_family_are_read_back(word):
+    family = family_of_words(word) * Rotation(12.5, n_steps=5)
+    told = words_of_family(family)
+    assert told.startswith(word)
+    read, given = family_of_words(told).parts[0], family.parts[0]
+    assert type(read) is type(given)
+    assert read.get_params() == given.get_params()
+
+
+def test_words_tell_how_far_and_leave_out_what_is_usual():
+    family = Translation(1, fill="edge") * Rotation(15)
+    assert words_of_family(family) == "translation:1,fill=edge rotation:15"
+    assert words_of_family(family, fill="edge") == "translation:1 rotation:15,fill=zero"
+    assert words_of_family(Identity()) == "nothing"
+    assert words_of_family(Rotation(5) | Shear(0.1)) == repr(Rotation(5) | Shear(0.1))
+    assert words_of_family(Sampled(Rotation(5), 3)) == repr(Sampled(Rotation(5), 3))
 
 
 @pytest.mark.fuzz

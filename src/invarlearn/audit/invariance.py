@@ -13,7 +13,7 @@ from invarlearn._progress import Clock, Progress
 from invarlearn.audit._inputs import check_audit
 from invarlearn.audit._shares import Share, share_of
 from invarlearn.audit.worst import margins_of
-from invarlearn.transforms import Family
+from invarlearn.transforms import Family, words_of_family
 from invarlearn.transforms._checks import check_generator, check_number
 from invarlearn.transforms._threads import slices
 from invarlearn.transforms.base import BLOCK_BYTES
@@ -130,16 +130,16 @@ class InvarianceReport:
         one = self.overall
         how = "every element" if one.exhaustive else f"{one.n_elements} random elements"
         lines = [
-            f"family: {self.family!r}",
-            f"{one.n_samples} rows, each under {how} of it",
-            f"accuracy: {one.accuracy}; of transformed rows: {one.moved_accuracy}",
+            f"family: {words_of_family(self.family)}",
+            f"{one.n_samples} samples, each under {how} of it",
+            f"accuracy: {one.accuracy}; of transformed samples: {one.moved_accuracy}",
             f"predictions that flip: {one.flip_rate}",
-            f"rows that never flip: {one.consistency}",
-            f"rows that are always right: {one.worst_case_accuracy}",
+            f"samples that never flip: {one.consistency}",
+            f"samples that are always right: {one.worst_case_accuracy}",
         ]
         parts = {name: part for name, part in self.by_transformation.items() if name != WHOLE}
-        if parts:
-            most = max(parts, key=lambda name: parts[name].flip_rate.value)
+        most = max(parts, key=lambda name: parts[name].flip_rate.value, default="")
+        if most and parts[most].flip_rate.value > 0:
             lines.append(f"flips most under: {most}, {parts[most].flip_rate}")
         return "\n".join(lines)
 

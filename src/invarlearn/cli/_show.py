@@ -48,7 +48,9 @@ def progress_of(title: str) -> Iterator[Callable[[int, int, float | None], None]
 
         def tell(done: int, total: int, left: float | None) -> None:
             nonlocal last
-            share, now = done / max(1, total), time.monotonic()
+            if total < 2:
+                return
+            share, now = done / total, time.monotonic()
             if done in (0, total) or share - last[0] >= 0.1 or now - last[1] >= 60:
                 last = (share, now)
                 text = f"{title}: {done} of {total} done{_time_left(left)}"

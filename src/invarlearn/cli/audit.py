@@ -35,7 +35,7 @@ def audit_command(
     """
     from invarlearn.audit import invariance_report
     from invarlearn.cli._show import console, progress_of, stoppable
-    from invarlearn.models import family_for
+    from invarlearn.models import family_for, told_family
     from invarlearn.persistence import load_model
     from invarlearn.readers import ReadError, open_samples
     from invarlearn.report.audit import audit_page
@@ -66,7 +66,7 @@ def audit_command(
     page.made_by(
         command_line(),
         model=f"route {trained.route}, trained with {trained.n_samples:,} samples",
-        may_change=repr(family),
+        may_change=told_family(family),
         samples=f"{len(source):,}, of {data}",
         seed=seed,
     ).write(out)
@@ -78,7 +78,7 @@ def audit_command(
         print_json(
             {
                 "report": str(out),
-                "family": repr(family),
+                "may_change": told_family(family),
                 "table": report.table(),
                 "became_wrong": flips,
             }

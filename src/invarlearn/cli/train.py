@@ -80,12 +80,14 @@ def train_command(
 
 
 def _in_json(trained: Model, path: Path) -> dict[str, Any]:
+    from invarlearn.models import told_family
+
     value, low, high = trained.accuracy
     return {
         "model": str(path),
         "samples": trained.n_samples,
         "classes": trained.estimator.classes_.tolist(),
-        "may_change": repr(trained.family),
+        "may_change": told_family(trained.family),
         "route": trained.route,
         "accuracy": value,
         "interval": [low, high],
@@ -96,6 +98,7 @@ def _in_json(trained: Model, path: Path) -> dict[str, Any]:
 def _tell(trained: Model, path: Path) -> None:
     """Say what was learned, and what accuracy to expect."""
     from invarlearn.cli._show import console, show_table
+    from invarlearn.models import told_family
 
     value, low, high = trained.accuracy
     if len(trained.compared) > 1:
@@ -111,7 +114,8 @@ def _tell(trained: Model, path: Path) -> None:
             for one in trained.compared
         ]
         show_table(rows, "Samples that were left out", numbers=("accuracy_%",))
-    console.print(f"may change: {trained.family!r}", highlight=False, soft_wrap=True)
+    text = f"may change: {told_family(trained.family)}"
+    console.print(text, highlight=False, soft_wrap=True)
     console.print(
         f"expect {100 * value:.1f} % right (95 % interval {100 * low:.1f} to {100 * high:.1f}), by "
         f"leaving out parts of {trained.n_samples:,} samples"

@@ -19,7 +19,7 @@ from invarlearn.features.compress import principal_directions, whitening
 from invarlearn.features.defaults import default_family, default_features
 from invarlearn.solvers.groups import Ridge
 from invarlearn.solvers.landmarks import landmark_weights
-from invarlearn.transforms import Family, Identity
+from invarlearn.transforms import Family, Identity, words_of_family
 from invarlearn.transforms._checks import Shape, check_generator, check_number
 from invarlearn.transforms._threads import in_threads, one_thread_of_blas, slices
 
@@ -430,11 +430,13 @@ class LearnsFromCopies(BaseEstimator):
             if len(self._rows) < n * self.n_copies_
             else "each has a weight"
         )
+        none = self.family is None and isinstance(self.family_, Identity)
+        unseen = "; if rows are images, pass shape=(height, width)" if none else ""
         # models that were saved earlier do not know
         without = getattr(self, "_without", "")
         without = without and f"without the family: {without}\n"
         return (
-            f"family: {self.family_!r}\n"
+            f"family: {words_of_family(self.family_)}{unseen}\n"
             f"features: {names}, then {self._directions.shape[1]} principal directions\n"
             f"copies: {self.n_copies_} of each of {n} samples; {weights}\n"
             f"lam: {self.lam_:g}, gamma: {self.gamma_:.3g}\n"

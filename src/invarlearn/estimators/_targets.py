@@ -17,10 +17,21 @@ def check_training(
     estimator: BaseEstimator, X: ArrayLike, y: ArrayLike, family: Any
 ) -> tuple[Any, Any]:
     """Validate rows, classes and the family of a classifier."""
+    check_rows(X)
     X, y = validate_data(estimator, X, y, dtype=[np.float64, np.float32])
     check_classification_targets(y)
     check_family(family)
     return X, y
+
+
+def check_rows(X: Any) -> None:
+    """Say what to do with images that are not rows."""
+    shape = np.shape(X) if hasattr(X, "shape") else ()
+    if len(shape) > 2:
+        raise ValueError(
+            f"Found array with dim {len(shape)}; a sample is a row: pass X.reshape(len(X), -1), "
+            f"and shape={tuple(map(int, shape[1:]))} to the family or the estimator"
+        )
 
 
 def check_family(family: Any) -> None:

@@ -13,7 +13,7 @@ from sklearn.utils.validation import validate_data
 
 from invarlearn.estimators._calibration import steepness_of
 from invarlearn.estimators._copies import LearnsFromCopies
-from invarlearn.estimators._targets import check_training, two_classes_of
+from invarlearn.estimators._targets import check_rows, check_training, two_classes_of
 
 
 class InvariantClassifier(ClassifierMixin, LearnsFromCopies):
@@ -205,6 +205,7 @@ class InvariantRegressor(RegressorMixin, LearnsFromCopies):
         X : array-like of shape (n_samples, n_features)
         y : array-like of shape (n_samples,) or (n_samples, n_targets)
         """
+        check_rows(X)
         # one sample has no other to be predicted from
         X, y = validate_data(
             self,

@@ -153,37 +153,53 @@ def compare_routes(
                 "or use the route invariant"
             )
     clock = Clock(len(routes) * len(splits), 0, progress)
-    found = []
-    for route in routes:
-        slow = route in ("functionals", "worst-case") and family.domain != "bag"
+    trials = [_Trial(route, family, X, y, seed) for route in routes]
+    for trial in trials:
+        slow = trial.route in ("functionals", "worst-case") and family.domain != "bag"
         if slow and len(routes) > 1 and len(y) > MOST_SAMPLES:
-            found.append(RouteScore(route, reason=f"slow with more than {MOST_SAMPLES:,} samples"))
-            continue
-        found.append(_scored(route, family, X, y, seed, splits, clock))
-    return found
+            trial.reason = f"slow with more than {MOST_SAMPLES:,} samples"
+    # all routes in turn, so that after the first part one knows how long the others take
+    for train, test in splits:
+        for trial in trials:
+            trial.leave_out(train, test)
+            clock.tick()
+    return [trial.score() for trial in trials]
 
 
-def _scored(
-    route: str, family: Family, X: NDArray, y: NDArray, seed: int, splits: list[Any], clock: Clock
-) -> RouteScore:
-    classes = np.unique(y)
-    scores = np.full((len(y), len(classes)), -np.inf)
-    right = np.empty(len(y), dtype=bool)
-    try:
-        estimator = ROUTES[route](family, X.shape[1], seed)
-        for train, test in splits:
+class _Trial:
+    """How a route does at samples that are left out; it ends with the first error."""
+
+    def __init__(self, route: str, family: Family, X: NDArray, y: NDArray, seed: int):
+        self.route, self.X, self.y, self.reason = route, X, y, ""
+        self.classes = np.unique(y)
+        self.scores = np.full((len(y), len(self.classes)), -np.inf)
+        self.right = np.empty(len(y), dtype=bool)
+        try:
+            self.estimator = ROUTES[route](family, X.shape[1], seed)
+        except (ValueError, TypeError) as error:
+            self.reason = str(error)
+
+    def leave_out(self, train: NDArray, test: NDArray) -> None:
+        """Predict some samples from the others."""
+        if self.reason:
+            return
+        try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                model = clone(estimator).fit(X[train], y[train])
-            right[test] = model.predict(X[test]) == y[test]
-            known = np.searchsorted(classes, model.classes_)
-            scores[np.ix_(test, known)] = class_scores(model, X[test])
-            clock.tick()
-    except (ValueError, TypeError, MemoryError) as error:
-        return RouteScore(route, reason=str(error))
-    # classes that a part does not have are less likely than all others
-    scores[~np.isfinite(scores)] = scores[np.isfinite(scores)].min()
-    return RouteScore(route, right, scores)
+                model = clone(self.estimator).fit(self.X[train], self.y[train])
+            self.right[test] = model.predict(self.X[test]) == self.y[test]
+            known = np.searchsorted(self.classes, model.classes_)
+            self.scores[np.ix_(test, known)] = class_scores(model, self.X[test])
+        except (ValueError, TypeError, MemoryError) as error:
+            self.reason = str(error) or type(error).__name__
+
+    def score(self) -> RouteScore:
+        """Give what was found."""
+        if self.reason:
+            return RouteScore(self.route, reason=self.reason)
+        # classes that a part does not have are less likely than all others
+        self.scores[~np.isfinite(self.scores)] = self.scores[np.isfinite(self.scores)].min()
+        return RouteScore(self.route, self.right, self.scores)
 
 
 def class_scores(model: Any, X: NDArray) -> NDArray[np.float64]:

@@ -253,8 +253,11 @@ def _numbers(n: int) -> list[str]:
 
 
 def _some(names: Sequence[str], most: int = 12) -> str:
-    more = f" and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(map(repr, names[:most])) + more
+    """Give names, of many the first and the last ones: classes stand at the end as often."""
+    told = list(map(repr, names))
+    if len(told) > most:
+        told[most - 3 : -3] = [f"{len(told) - most} more"]
+    return ", ".join(told)
 
 
 def _first_line(error: Exception) -> str:

@@ -34,6 +34,8 @@ class Source(ABC):
     settings : dict
         How the rows were made, in numbers and strings: what ``like`` of
         :func:`invarlearn.readers.open_samples` takes.
+    note : str
+        What was done to the samples that nobody asked for, if anything.
     """
 
     names: Sequence[str]
@@ -41,6 +43,7 @@ class Source(ABC):
     shape: tuple[int, ...] | None
     kind: str
     settings: dict[str, Any]
+    note: str = ""
 
     @abstractmethod
     def read(self, rows: slice) -> NDArray:

@@ -53,6 +53,8 @@ class Images(Files):
         (width, height), _ = sizes.most_common(1)[0]
         if len(sizes) == 1 and max(width, height) <= LARGEST:
             return height, width
+        why = "have different sizes" if len(sizes) > 1 else "are large"
+        self.note = f"images {why}: they are brought to {SQUARE}x{SQUARE}, or to --size"
         return SQUARE, SQUARE
 
 

@@ -61,6 +61,8 @@ def _clip(path: Path, rate: int) -> NDArray[np.float64]:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
+            # cut short
+            warnings.filterwarnings("error", message="Reached EOF prematurely")
             own, samples = wavfile.read(path)
     except Exception as error:  # a damaged file can fail anywhere in the reader
         raise ReadError(f"{path} is no WAV file that can be read: {error}; remove it") from None

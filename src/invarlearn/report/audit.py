@@ -60,7 +60,8 @@ def audit_page(
         return page
     page.paragraph(
         "Right as they are, wrong when transformed by something that should not matter; the surest "
-        "mistakes first."
+        "mistakes first. The margin is the score of the right class less that of the one it is "
+        "taken for."
     )
     if shape is not None and len(shape) >= 2 and (len(shape) == 2 or shape[2] in (1, 3)):
         page.figure(
@@ -135,7 +136,7 @@ def rates_figure(rates: dict[str, Share]) -> Figure:
     away = np.maximum([values - low, high - values], 0)
     axis.errorbar(values, places, xerr=away, fmt="o", color="C0", capsize=3)
     axis.set_yticks(places, list(rates), parse_math=False)
-    axis.invert_yaxis()
+    axis.set_ylim(len(rates) - 0.5, -0.5)
     axis.set_xlim(left=0, right=max(5.0, 1.05 * float(high.max())))
     axis.set_xlabel("predictions that flip (%)")
     axis.grid(axis="x", alpha=0.3)

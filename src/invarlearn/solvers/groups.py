@@ -65,7 +65,7 @@ class Ridge:
         for size in np.unique(sizes):
             # all groups of one size at once
             which = np.flatnonzero(sizes == size)
-            rows = np.stack([groups[i] for i in which])
+            rows = np.stack([groups[int(i)] for i in which])
             one, other = rows[:, :, None], rows[:, None, :]
             # only the lower triangle of the inverse is there
             blocks = inverse[np.maximum(one, other), np.minimum(one, other)]

@@ -20,7 +20,7 @@ from invarlearn.transforms.images import (
 )
 from invarlearn.transforms.sampled import Sampled
 from invarlearn.transforms.sequences import CyclicShift, Permutation
-from invarlearn.transforms.words import explain_words, family_of_words
+from invarlearn.transforms.words import explain_words, family_of_words, words_of_family
 
 __all__ = [
     "Custom",
@@ -49,4 +49,5 @@ __all__ = [
     "explain_words",
     "family_of_words",
     "to_polar",
+    "words_of_family",
 ]

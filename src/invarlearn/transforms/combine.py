@@ -78,9 +78,11 @@ class Combination(Family):
         nested = {name: value for name, value in params.items() if name not in named}
         for name in nested:
             if name.split("__")[0] not in named:
+                having = [part for part in named if name in named[part].get_params()]
+                hint = f", so ask for {having[0]}__{name}" if having else ""
                 raise ValueError(
                     f"Invalid parameter {name!r} for {self!r}: its parts are "
-                    f"{', '.join(named)}, so ask for {next(iter(named))}__{name}, say"
+                    f"{', '.join(named)}{hint}"
                 )
         super().set_params(**nested)
         return self

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from difflib import get_close_matches
 from functools import reduce
 from inspect import Parameter, signature
 from operator import mul
@@ -11,6 +12,7 @@ from typing import Any
 from invarlearn.transforms.audio import PitchShift, TimeStretch
 from invarlearn.transforms.bags import FeatureDropping, FeatureScaling
 from invarlearn.transforms.base import Family, Identity
+from invarlearn.transforms.combine import Product
 from invarlearn.transforms.elastic import Elastic
 from invarlearn.transforms.images import (
     Hyperbolic,
@@ -87,19 +89,94 @@ def family_of_words(text: str, **usual: Any) -> Family:
     return reduce(mul, [_family(word, usual) for word in words])
 
 
-def explain_words() -> list[dict[str, str]]:
-    """Say of every word how it is written, and what it means.
+def words_of_family(family: Family, **usual: Any) -> str:
+    """Give the words for a family, how far it goes always among them.
 
-    >>> explain_words()[1]["word"]
-    'rotation:degrees,n_steps,fill'
+    Parameters
+    ----------
+    family : Family
+    **usual
+        Parameters that are not told if they have these values, as for :func:`family_of_words`.
+
+    Returns
+    -------
+    str
+        Families for which there are no words are given as in Python.
+
+    Examples
+    --------
+    >>> words_of_family(Translation(2, fill="edge") * Rotation(15, n_steps=5), fill="edge")
+    'translation:2 rotation:15,n_steps=5'
+    >>> words_of_family(Identity())
+    'nothing'
+    """
+    if isinstance(family, Identity):
+        return "nothing"
+    parts = family.parts if isinstance(family, Product) else [family]
+    words = [_told(part, usual) for part in parts]
+    return " ".join(words) if all(words) else repr(family)
+
+
+def _told(family: Family, usual: dict[str, Any]) -> str:
+    """Give the word of a family, or nothing if there is none."""
+    word = next((one for one, known in WORDS.items() if type(family) is known), "")
+    if not word:
+        return ""
+    values, told = family.get_params(deep=False), []
+    for i, (name, one) in enumerate(_parameters(type(family)).items()):
+        value = values[name]
+        if i == 0 and value is not None:
+            told.append(_text(value))
+        elif value != usual.get(name, one.default):
+            told.append(f"{name}={_text(value)}")
+    return f"{word}:{','.join(told)}" if told else word
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, (tuple, list)):
+        return ",".join(map(_text, value))
+    if isinstance(value, bool) or value is None:
+        return str(value).lower()
+    return str(value) if isinstance(value, str) else f"{value:g}"
+
+
+def explain_words() -> list[dict[str, str]]:
+    """Say of every word how it is written, what its value means, and what else can be said.
+
+    >>> explain_words()[1]["word"], explain_words()[1]["further"]
+    ('rotation:15', 'n_steps, fill')
     """
     rows = []
     for word, family in WORDS.items():
-        names = ",".join(_parameters(family))
-        meaning = (family.__doc__ or "").partition("\n")[0]
-        rows.append({"word": f"{word}:{names}" if names else word, "of": family.domain})
-        rows[-1]["what_may_change"] = meaning.rstrip(".")
+        first, *others = _parameters(family)
+        rows.append(
+            {
+                "word": _told(family(), {}) or word,
+                "of": family.domain,
+                "what_may_change": _plain((family.__doc__ or "").partition("\n")[0]),
+                "value": f"{first}: {_meaning(family, first)}",
+                "further": ", ".join(others),
+            }
+        )
     return rows
+
+
+def _meaning(family: type[Family], parameter: str) -> str:
+    """Give the first sentence of what the documentation says of a parameter."""
+    lines = iter((family.__doc__ or "").splitlines())
+    for line in lines:
+        if parameter in line.partition(" : ")[0].strip().split(", ") and " : " in line:
+            break
+    told = ""
+    for line in lines:
+        told = f"{told} {line.strip()}".strip()
+        if not line.strip() or ". " in told or told.endswith("."):
+            break
+    return _plain(told.partition(". ")[0])
+
+
+def _plain(text: str) -> str:
+    return text.replace("``", "").rstrip(".")
 
 
 def _family(word: str, usual: dict[str, Any]) -> Family:
@@ -108,10 +185,24 @@ def _family(word: str, usual: dict[str, Any]) -> Family:
     known = {one.replace("-", ""): family for one, family in WORDS.items()}
     family = known.get(key.replace("-", ""))
     if family is None:
-        raise ValueError(f"{name!r} is no word for what may change: choose {', '.join(WORDS)}")
+        raise ValueError(f"{name!r} is no word for what may change: {_hint(key)}")
+    if ":" in rest:
+        raise ValueError(
+            f"{word!r}: values stand between commas, and words between spaces, as in "
+            "'translation:2 rotation:15'"
+        )
     parameters = _parameters(family)
     taken = {name: value for name, value in usual.items() if name in parameters}
     return family(**{**taken, **_values(word, rest, parameters)})
+
+
+def _hint(name: str) -> str:
+    near = get_close_matches(name, WORDS, n=1)
+    if near:
+        return f"did you mean {near[0]!r}? There are {', '.join(WORDS)}"
+    if name.lstrip("+-").replace(".", "").isdecimal():
+        return "write a value after its word and a colon, as in translation:2"
+    return f"choose {', '.join(WORDS)}"
 
 
 def _parameters(family: type[Family]) -> dict[str, Parameter]:

@@ -408,9 +408,15 @@ class LearnsFromCopies(BaseEstimator):
         for some in slices(len(X), self._block):
             block = X[some].astype(self._dtype)
             for copy in self._averaged(block, count):
-                F = self._compressed(copy)
-                out[some] += similarity(F, self._rows, self.gamma_) @ self._alpha
+                self._add_scores(copy, out[some])
         return out / count
+
+    def _add_scores(self, X: NDArray, out: NDArray) -> None:
+        def add(some: slice) -> None:
+            F = self._compressed(X[some])
+            out[some] += similarity(F, self._rows, self.gamma_) @ self._alpha
+
+        in_threads(add, slices(len(X), SIMILARITY_ROWS))
 
     def _averaged(self, X: NDArray, count: int) -> Iterator[NDArray]:
         yield X

@@ -27,6 +27,7 @@ from invarlearn.features.invariant import InvariantFeatures
 from invarlearn.features.oriented import OrientedGradients
 from invarlearn.functionals import Change
 from invarlearn.transforms import Family, Identity, Sampled, Translation
+from invarlearn.transforms._threads import one_thread_of_blas
 from invarlearn.transforms.combine import Combination
 
 # Orbits are listed up to this many elements; of larger families random ones stand for them.
@@ -158,11 +159,13 @@ def compare_routes(
         slow = trial.route in ("functionals", "worst-case") and family.domain != "bag"
         if slow and len(routes) > 1 and len(y) > MOST_SAMPLES:
             trial.reason = f"slow with more than {MOST_SAMPLES:,} samples"
-    # all routes in turn, so that after the first part one knows how long the others take
-    for train, test in splits:
-        for trial in trials:
-            trial.leave_out(train, test)
-            clock.tick()
+    # all routes in turn, so that after the first part one knows how long the others take; samples
+    # are few, and threads of BLAS cost more than they bring
+    with one_thread_of_blas():
+        for train, test in splits:
+            for trial in trials:
+                trial.leave_out(train, test)
+                clock.tick()
     return [trial.score() for trial in trials]
 
 

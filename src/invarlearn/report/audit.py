@@ -102,11 +102,12 @@ def verdict(report: InvarianceReport) -> str:
 
 
 def _rows(found: dict[Any, Stability], what: str) -> list[dict[str, Any]]:
+    tried = {one.n_elements for one in found.values()}
     return [
         {
             what: str(name),
             "samples": one.n_samples,
-            "tried": one.n_elements,
+            **({"tried": one.n_elements} if len(tried) > 1 else {}),
             **{
                 f"{words}, %": (_in_percent(share), share.value)
                 for words, share in ((words, one.shares()[key]) for key, words in NAMES.items())
@@ -134,7 +135,7 @@ def rates_figure(rates: dict[str, Share]) -> Figure:
     places = np.arange(len(rates))
     # rounding may put an end on the wrong side of a share of nothing or all
     away = np.maximum([values - low, high - values], 0)
-    axis.errorbar(values, places, xerr=away, fmt="o", color="C0", capsize=3)
+    axis.errorbar(values, places, xerr=away, fmt="o", color="C0", capsize=3, clip_on=False)
     axis.set_yticks(places, list(rates), parse_math=False)
     axis.set_ylim(len(rates) - 0.5, -0.5)
     axis.set_xlim(left=0, right=max(5.0, 1.05 * float(high.max())))

@@ -49,7 +49,23 @@ def show(name):
             )
 
 
+def show_breaks(name="few-labels-breaks"):
+    print(f"\n{name}: accuracy, draws; draws with a warning")
+    found = defaultdict(list)
+    for line in (RESULTS / name / "results.jsonl").read_text().splitlines():
+        record = json.loads(line)
+        run = record["run"]
+        found[run["n_labels"], run["question"], run["family"]].append(record["result"])
+    for (n_labels, question, family), draws in found.items():
+        values = [one["accuracy"] for one in draws]
+        spread = f" ± {stdev(values):.1f}" if len(values) > 1 else ""
+        warned = sum(one["warned"] > 0 for one in draws)
+        told = f"{fmean(values):.1f}{spread}, {len(values)}; {warned}"
+        print(f"{n_labels}, {question}, {family}: {told}")
+
+
 if __name__ == "__main__":
+    show_breaks()
     for folder in sorted(RESULTS.glob("few-labels-*")):
         if folder.name != "few-labels-breaks":
             show(folder.name)

@@ -210,6 +210,13 @@ def test_tables_and_summaries_say_what_was_found(digits, model):
     assert [row["group"] for row in rows] == ["transformation"] * 3 + ["class"] * 10
     for row in rows:
         assert row["flip_rate_low"] <= row["flip_rate"] <= row["flip_rate_high"]
+    wrong = np.flatnonzero(model.predict(Z) != t)
+    assert {one.index for one in found.mistakes} <= set(wrong)
+    assert len(found.mistakes) == min(12, len(wrong)) > 0
+    for one in found.mistakes:
+        assert (one.label, one.predicted) == (t[one.index], model.predict(Z[[one.index]])[0])
+        assert one.margin <= 0
+    assert [one.margin for one in found.mistakes] == sorted(one.margin for one in found.mistakes)
     text = found.summary()
     assert f"family: {words_of_family(FAMILY)}\n" in text
     assert "6 random elements" in text

@@ -168,8 +168,9 @@ def test_the_page_of_an_audit_says_what_was_found(report):
     assert f"{100 * report.overall.flip_rate.value:.1f} % of predictions flip" in text
     assert "Most of all under translation" in text
     assert text.count("<img ") == 3
-    assert text.count("<table>") == 3
-    for flip in report.flips:
+    assert text.count("<table>") == 4
+    assert report.mistakes
+    for flip in [*report.flips, *report.mistakes]:
         assert f"digit-{flip.index}.png" in text
     assert 'alt="Pairs of pictures' in text
 

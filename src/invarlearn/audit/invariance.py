@@ -101,6 +101,8 @@ class InvarianceReport:
         Under the whole family.
     flips : list of Flip
         Rows that the family makes wrong, the surest mistakes first.
+    mistakes : list of Flip
+        Rows that are wrong as they are, the surest mistakes first; ``moved`` is the row itself.
     """
 
     family: Family
@@ -108,6 +110,7 @@ class InvarianceReport:
     by_transformation: dict[str, Stability]
     by_class: dict[Any, Stability]
     flips: list[Flip]
+    mistakes: list[Flip]
 
     def table(self) -> list[dict[str, Any]]:
         """Give rows for a table or a data frame: shares and the ends of their intervals."""
@@ -169,7 +172,7 @@ def invariance_report(
         How many random elements are tried. Families that have no more are tried whole. The more are
         tried, the fewer rows are always right.
     n_flips : int, default=12
-        How many rows that become wrong are kept.
+        How many rows that become wrong are kept, and as many that are wrong as they are.
     random_state : int, RandomState or None, default=0
     progress : callable, optional
         Called with (done, total, seconds left) after each transformation.
@@ -211,8 +214,29 @@ def invariance_report(
         label: whole.stability(right, y == label) for label in estimator.classes_ if label in y
     }
     by_transformation = {name: one.stability(right, everyone) for name, one in tried.items()}
-    flips = whole.flips(estimator, X, y, n_flips)
-    return InvarianceReport(family, by_transformation[WHOLE], by_transformation, by_class, flips)
+    return InvarianceReport(
+        family,
+        by_transformation[WHOLE],
+        by_transformation,
+        by_class,
+        whole.flips(estimator, X, y, n_flips),
+        _mistakes(estimator, X, y, true, before, n_flips),
+    )
+
+
+def _mistakes(
+    estimator: Any, X: Any, y: NDArray, true: NDArray, before: NDArray, most: int
+) -> list[Flip]:
+    """Give the rows that are surely wrong as they are."""
+    wrong = np.flatnonzero(before != estimator.classes_[true])
+    if not len(wrong):
+        return []
+    margins = margins_of(estimator, X[wrong], true[wrong])
+    first = np.argsort(margins, kind="stable")[:most]
+    return [
+        Flip(int(i), _plain(y[i]), _plain(before[i]), float(margin), X[[i]][0], X[[i]][0])
+        for i, margin in zip(wrong[first], margins[first], strict=True)
+    ]
 
 
 def _parts(family: Family) -> dict[str, Family]:

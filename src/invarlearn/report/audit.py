@@ -55,9 +55,21 @@ def audit_page(
     )
     page.table(_rows(report.by_class, "class"))
     page.heading("Samples that become wrong")
-    if not report.flips:
+    if report.flips:
+        _add_flips(page, report, shape, names)
+    else:
         page.paragraph("No sample that is right as it is becomes wrong under what was tried.")
-        return page
+    page.heading("Samples that are wrong as they are")
+    if report.mistakes:
+        page.table(_flip_rows(report.mistakes, names))
+    else:
+        page.paragraph("None.")
+    return page
+
+
+def _add_flips(
+    page: Page, report: InvarianceReport, shape: tuple[int, ...] | None, names: Any
+) -> None:
     page.paragraph(
         "Right as they are, wrong when transformed by something that should not matter; the surest "
         "mistakes first. The margin is the score of the right class less that of the one it is "
@@ -69,18 +81,19 @@ def audit_page(
             alt="Pairs of pictures, each as it is and transformed: "
             + "; ".join(f"{f.label} taken for {f.predicted}" for f in report.flips),
         )
-    page.table(
-        [
-            {
-                "sample": str(names[flip.index]),
-                "class": str(flip.label),
-                "taken_for": str(flip.predicted),
-                "margin": (f"{flip.margin:.3g}", flip.margin),
-            }
-            for flip in report.flips
-        ]
-    )
-    return page
+    page.table(_flip_rows(report.flips, names))
+
+
+def _flip_rows(flips: list[Flip], names: Any) -> list[dict[str, Any]]:
+    return [
+        {
+            "sample": str(names[flip.index]),
+            "class": str(flip.label),
+            "taken_for": str(flip.predicted),
+            "margin": (f"{flip.margin:.3g}", flip.margin),
+        }
+        for flip in flips
+    ]
 
 
 def verdict(report: InvarianceReport) -> str:

@@ -103,7 +103,7 @@ class Model:
 
 
 def told_family(family: Family) -> str:
-    """Give what may change in words that ``--may-change`` takes."""
+    """Give what may change in the words of ``--may-change``; as in Python if there are none."""
     return words_of_family(family, fill=OUTSIDE)
 
 
@@ -146,7 +146,7 @@ def _check_domain(family: Family, source: Source, words: str) -> None:
 
 
 def _check_values(family: Family, source: Source, words: str) -> None:
-    """Move an empty row, so that values that make no sense are told before the work."""
+    """Move a row of zeros, so that values that make no sense are told before the work."""
     try:
         family.sample(1, random_state=0)(np.zeros((1, source.n_features), dtype=np.float32))
     except (ValueError, TypeError) as error:

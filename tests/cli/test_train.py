@@ -157,7 +157,7 @@ def test_routes_are_compared_and_the_best_is_told(tmp_path, table):
 def test_words_are_listed():
     found = run("words")
     assert "rotation:15  (image)" in found.output
-    assert "degrees: The largest angle on either side; further: n_steps" in found.output
+    assert "degrees: The largest angle on either side; further: n_steps=3" in found.output
 
 
 @pytest.fixture

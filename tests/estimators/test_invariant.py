@@ -150,8 +150,9 @@ def test_it_warns_of_a_family_that_hurts():
         image[2:10, column] = 1
         image[2 if up else 9, column - 2 : column + 3] = 1  # a T, upright or upside down
     X = (X + 0.2 * rng.rand(*X.shape)).reshape(80, -1)
-    with pytest.warns(UserWarning, match="the family seems to hurt"):
+    with pytest.warns(UserWarning, match="the family seems to hurt") as caught:
         small(family=Reflection(0)).fit(X, y)
+    assert caught[0].filename == __file__
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         small(family=Translation(1)).fit(X, y)
@@ -600,3 +601,28 @@ def test_the_summary_says_if_rows_are_not_taken_for_images():
     assert "family: nothing; if rows are images, pass shape=(height, width)\n" in model.summary()
     model = InvariantClassifier(Identity()).fit(X, np.arange(20) % 2)
     assert "family: nothing\n" in model.summary()
+
+
+@pytest.mark.parametrize("features", [None, StandardScaler()])
+def test_threads_change_nothing(features, monkeypatch):
+    digits = load_mnist_sample()
+    X, y, Z = digits.X_train[:40], digits.y_train[:40], digits.X_test[:1100]
+    found = []
+    for threads in (1, 3):
+        monkeypatch.setattr("numba.config.NUMBA_NUM_THREADS", threads)
+        model = small(features=features, n_copies=6).fit(X, y)
+        found.append((model._rows, model._alpha, model.decision_function(Z)))
+    for one, other in zip(*found, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_an_error_in_a_thread_reaches_the_caller(monkeypatch):
+    def fails(*arguments):
+        raise RuntimeError("no such features")
+
+    digits = load_mnist_sample()
+    monkeypatch.setattr("numba.config.NUMBA_NUM_THREADS", 2)
+    model = small(n_copies=6).fit(digits.X_train[:40], digits.y_train[:40])
+    monkeypatch.setattr(type(model), "_compressed", fails)
+    with pytest.raises(RuntimeError, match="no such features"):
+        model.predict(digits.X_test[:1100])

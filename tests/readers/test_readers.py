@@ -1,6 +1,7 @@
 """What is read from files, against what was written into them."""
 
 import io
+import struct
 import zipfile
 
 import numpy as np
@@ -402,9 +403,21 @@ def damaged(draw, content):
 
 
 def test_a_sound_cut_short_is_refused(tmp_path):
-    (tmp_path / "a.wav").write_bytes(SEEDS["a.wav"][:-200])
-    with pytest.raises(ReadError, match="prematurely"):
-        open_samples(tmp_path).read_all()
+    whole, path = SEEDS["a.wav"], tmp_path / "a.wav"
+    shorter = struct.pack("<I", len(whole) - 208)
+    for cut in (whole[:-200], whole[:4] + shorter + whole[8:-200]):
+        path.write_bytes(cut)
+        with pytest.raises(ReadError, match="cut short by 200 bytes"):
+            open_samples(tmp_path).read_all()
+
+
+@pytest.mark.parametrize("size", [0xFFFFFFFF, len(SEEDS["a.wav"])])
+def test_a_whole_sound_whose_header_errs_is_read(size, tmp_path):
+    whole, path = SEEDS["a.wav"], tmp_path / "a.wav"
+    path.write_bytes(whole)
+    expected = open_samples(tmp_path).read_all()
+    path.write_bytes(whole[:4] + struct.pack("<I", size) + whole[8:])
+    np.testing.assert_array_equal(open_samples(tmp_path).read_all(), expected)
 
 
 def test_resized_images_are_told_of(tmp_path):

@@ -12,6 +12,7 @@ from invarlearn.transforms import (
     Family,
     FeatureScaling,
     Identity,
+    Permutation,
     PitchShift,
     Reflection,
     Rotation,
@@ -111,6 +112,11 @@ def test_words_tell_how_far_and_leave_out_what_is_usual():
     assert words_of_family(family) == "translation:1,fill=edge rotation:15"
     assert words_of_family(family, fill="edge") == "translation:1 rotation:15,fill=zero"
     assert words_of_family(Identity()) == "nothing"
+    assert words_of_family(CyclicShift(1234567)) == "cyclic-shift:1234567"
+    # values that words cannot have are told as in Python
+    for other in (Permutation(2, random_state=np.random.RandomState(0)), Translation("far")):
+        assert words_of_family(other) in (repr(other), "translation:far")
+    assert words_of_family(TimeStretch(np.array([0.9, 1.1]))) == "time-stretch:0.9,1.1"
     assert words_of_family(Rotation(5) | Shear(0.1)) == repr(Rotation(5) | Shear(0.1))
     assert words_of_family(Sampled(Rotation(5), 3)) == repr(Sampled(Rotation(5), 3))
 

@@ -70,7 +70,7 @@ def reproduce_command(
             raise typer.Exit(130) from None
         rows = summarise(experiment, size, records)
         if not rows:
-            console.print(f"{experiment.id}: no results of this size in {out} yet")
+            console.print(f"{experiment.id}: no results of this size and version in {out} yet")
             continue
         paths = write_report(experiment, size, records, out / experiment.id)
         title = f"{experiment.title}: {experiment.metric} ({experiment.unit}), mean ± sd"

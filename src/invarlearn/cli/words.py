@@ -9,6 +9,7 @@ def words_command() -> None:
     from rich.text import Text
 
     from invarlearn.cli._show import console
+    from invarlearn.models import OUTSIDE
     from invarlearn.transforms import explain_words
 
     console.print(
@@ -17,7 +18,7 @@ def words_command() -> None:
         'said is as shown here. "nothing" means no invariance.',
         highlight=False,
     )
-    for row in explain_words():
+    for row in explain_words(fill=OUTSIDE):
         further = f"; further: {row['further']}" if row["further"] else ""
         console.print(Text(f"\n{row['word']}", "bold") + Text(f"  ({row['of']})", "not bold"))
         for text in (row["what_may_change"], row["value"] + further):

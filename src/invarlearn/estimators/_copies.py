@@ -21,7 +21,7 @@ from invarlearn.solvers.groups import Ridge
 from invarlearn.solvers.landmarks import landmark_weights
 from invarlearn.transforms import Family, Identity, words_of_family
 from invarlearn.transforms._checks import Shape, check_generator, check_number
-from invarlearn.transforms._threads import in_threads, one_thread_of_blas, slices
+from invarlearn.transforms._threads import in_threads, n_threads, one_thread_of_blas, slices
 
 # Copies of each sample, itself among them, and virtual samples in all. Up to so many, each has a
 # weight of its own; time grows with the cube of their number. Beyond, so many landmarks stand for
@@ -289,7 +289,7 @@ class LearnsFromCopies(BaseEstimator):
                 f"the family seems to hurt: at samples left out, {self._in_words(with_it, Y)} "
                 f"with it and {self._in_words(without, Y)} without; is what {self.family_!r} "
                 "changes really without meaning?",
-                stacklevel=5,
+                stacklevel=6,
             )
 
     def _left_out(self, F: NDArray, Y: NDArray) -> _LeftOut:
@@ -344,7 +344,7 @@ class LearnsFromCopies(BaseEstimator):
                 made[copy, : len(head)] = head
                 made[copy, len(head) :] = self._compressed(moves[copy](X[len(head) :], len(head)))
 
-            in_threads(make, range(len(moves)))
+            self._each(make, range(len(moves)), len(X))
             self._rows = made.reshape(rows, -1)
             clock.tick("copies")
             K = lower_similarity(self._rows, self.gamma_)
@@ -416,7 +416,19 @@ class LearnsFromCopies(BaseEstimator):
             F = self._compressed(X[some])
             out[some] += similarity(F, self._rows, self.gamma_) @ self._alpha
 
-        in_threads(add, slices(len(X), SIMILARITY_ROWS))
+        self._each(add, slices(len(X), SIMILARITY_ROWS), SIMILARITY_ROWS)
+
+    def _each(self, function: Callable[[Any], None], items: Sequence[Any], rows: int) -> None:
+        """Call a function that takes features of so many rows at a time on all items.
+
+        In threads, if what these take fits into memory, and features are not someone else's.
+        """
+        bytes_ = min(n_threads(), len(items)) * rows * self._mean.nbytes
+        if self.features is None and bytes_ <= BYTES:
+            in_threads(function, items)
+            return
+        for item in items:
+            function(item)
 
     def _averaged(self, X: NDArray, count: int) -> Iterator[NDArray]:
         yield X

@@ -289,7 +289,9 @@ def _scale(plot: Any, experiment: Experiment, shown: list[float]) -> None:
     if (experiment.metric, experiment.unit) == ("accuracy", "%") and 95 < max(shown) < 99.95:
         least = plot.get_ylim()[0]
         plot.set_yscale("function", functions=(_of_accuracy, _accuracy_of))
-        ticks = [tick for tick in (0, 20, 40, 60, 80, 90, 95, 98, 99, 99.5, 99.8) if tick > least]
+        ticks = [
+            tick for tick in (0, 20, 40, 60, 80, 90, 95, 98, 99, 99.5, 99.8, 99.9) if tick > least
+        ]
         plot.set_yticks(ticks, [f"{tick:g}" for tick in ticks])
         # halfway from the highest to all
         plot.set_ylim(least, 50 + max(shown) / 2)

@@ -169,9 +169,9 @@ def read_parquet(
     y = None
     label = None if place is None else table.column_names[place]
     if classes is not None:
-        y = np.array([str(value) for value in classes])
         if missing := sum(value is None or value != value for value in classes):
             raise ReadError(f"{path}: {missing} rows have no {label!r}: fill it in")
+        y = np.array([str(value) for value in classes])
     X = np.stack(parts, axis=1)
     return Rows(X, y, _numbers(len(X)), shape, {"columns": wanted, "label": label})
 

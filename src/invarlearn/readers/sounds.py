@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import struct
 import warnings
 from math import gcd
 from pathlib import Path
@@ -61,11 +63,11 @@ def _clip(path: Path, rate: int) -> NDArray[np.float64]:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            # cut short
-            warnings.filterwarnings("error", message="Reached EOF prematurely")
             own, samples = wavfile.read(path)
     except Exception as error:  # a damaged file can fail anywhere in the reader
         raise ReadError(f"{path} is no WAV file that can be read: {error}; remove it") from None
+    if missing := _missing_bytes(path):
+        raise ReadError(f"{path} is cut short by {missing:,} bytes: copy it again, or remove it")
     samples = np.asarray(samples, dtype=float)
     if samples.ndim == 2:
         samples = samples.mean(axis=1) if samples.shape[1] else samples[:, :0].ravel()
@@ -78,3 +80,19 @@ def _clip(path: Path, rate: int) -> NDArray[np.float64]:
         common = gcd(int(own), rate)
         samples = resample_poly(samples, rate // common, int(own) // common)
     return samples
+
+
+def _missing_bytes(path: Path) -> int:
+    """Say how many bytes of its samples a WAV file announces, and does not have."""
+    with open(path, "rb") as file:
+        kind = file.read(12)[:4]
+        length = os.fstat(file.fileno()).st_size
+        while len(head := file.read(8)) == 8:
+            name, size = struct.unpack(">4sI" if kind == b"RIFX" else "<4sI", head)
+            if name == b"data":
+                # who writes a stream does not know how long it will be
+                known = kind in (b"RIFF", b"RIFX") and size != 0xFFFFFFFF
+                return max(0, size - (length - file.tell())) if known else 0
+            # chunks have an even number of bytes
+            file.seek(size + size % 2, os.SEEK_CUR)
+    return 0

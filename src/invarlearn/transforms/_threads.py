@@ -17,11 +17,10 @@ def in_threads(function: Callable[[Any], None], items: Sequence[Any]) -> None:
     There are as many threads as numba may use (``NUMBA_NUM_THREADS``; joblib sets it in its worker
     processes), or one within :func:`one_thread`, each with one thread of BLAS. Cut the work into
     items without regard to their number, so that results do not depend on it. Within a function
-    that is called so, items are done one by one.
+    that is called so, items are done one by one. It must not wait for other threads that come here:
+    these may wait for its own.
     """
-    from numba import config
-
-    threads: int = config.NUMBA_NUM_THREADS  # type: ignore[attr-defined]
+    threads = n_threads()
     with one_thread_of_blas():
         if min(threads, len(items)) < 2 or hasattr(_here, "works") or _alone.locked():
             for item in items:
@@ -36,6 +35,14 @@ def in_threads(function: Callable[[Any], None], items: Sequence[Any]) -> None:
             for done in waiting:
                 done.cancel()
             wait(waiting)
+
+
+def n_threads() -> int:
+    """Say how many threads :func:`in_threads` has."""
+    from numba import config
+
+    threads: int = config.NUMBA_NUM_THREADS  # type: ignore[attr-defined]
+    return threads
 
 
 _here = local()

@@ -6,8 +6,11 @@ import math
 from difflib import get_close_matches
 from functools import reduce
 from inspect import Parameter, signature
+from numbers import Integral, Real
 from operator import mul
 from typing import Any
+
+import numpy as np
 
 from invarlearn.transforms.audio import PitchShift, TimeStretch
 from invarlearn.transforms.bags import FeatureDropping, FeatureScaling
@@ -90,7 +93,7 @@ def family_of_words(text: str, **usual: Any) -> Family:
 
 
 def words_of_family(family: Family, **usual: Any) -> str:
-    """Give the words for a family, how far it goes always among them.
+    """Give the words for a family, how far it goes always among them; numbers have six digits.
 
     Parameters
     ----------
@@ -124,55 +127,73 @@ def _told(family: Family, usual: dict[str, Any]) -> str:
         return ""
     values, told = family.get_params(deep=False), []
     for i, (name, one) in enumerate(_parameters(type(family)).items()):
-        value = values[name]
-        if i == 0 and value is not None:
-            told.append(_text(value))
-        elif value != usual.get(name, one.default):
-            told.append(f"{name}={_text(value)}")
+        value, expected = _text(values[name]), _text(usual.get(name, one.default))
+        if not value:
+            return ""
+        if i == 0 and values[name] is not None:
+            told.append(value)
+        elif value != expected:
+            told.append(f"{name}={value}")
     return f"{word}:{','.join(told)}" if told else word
 
 
 def _text(value: Any) -> str:
+    """Write a value as words have it, numbers with six digits; nothing if that cannot be done."""
+    if isinstance(value, np.ndarray):
+        value = value.tolist()
     if isinstance(value, (tuple, list)):
-        return ",".join(map(_text, value))
+        texts = [_text(one) for one in value]
+        return ",".join(texts) if all(texts) else ""
     if isinstance(value, bool) or value is None:
         return str(value).lower()
-    return str(value) if isinstance(value, str) else f"{value:g}"
+    if isinstance(value, (str, Integral)):
+        return str(value)
+    return f"{value:g}" if isinstance(value, Real) else ""
 
 
-def explain_words() -> list[dict[str, str]]:
+def explain_words(**usual: Any) -> list[dict[str, str]]:
     """Say of every word how it is written, what its value means, and what else can be said.
 
-    >>> explain_words()[1]["word"], explain_words()[1]["further"]
-    ('rotation:15', 'n_steps, fill')
+    Parameters
+    ----------
+    **usual
+        As for :func:`family_of_words`.
+
+    Examples
+    --------
+    >>> explain_words(fill="edge")[1]["word"], explain_words(fill="edge")[1]["further"]
+    ('rotation:15', 'n_steps=3, fill=edge')
     """
     rows = []
     for word, family in WORDS.items():
-        first, *others = _parameters(family)
+        parameters = _parameters(family)
+        first, *others = parameters
+        defaults = {name: usual.get(name, parameters[name].default) for name in others}
         rows.append(
             {
                 "word": _told(family(), {}) or word,
                 "of": family.domain,
                 "what_may_change": _plain((family.__doc__ or "").partition("\n")[0]),
-                "value": f"{first}: {_meaning(family, first)}",
-                "further": ", ".join(others),
+                "value": _meaning(family, first),
+                "further": ", ".join(f"{name}={_text(one)}" for name, one in defaults.items()),
             }
         )
     return rows
 
 
 def _meaning(family: type[Family], parameter: str) -> str:
-    """Give the first sentence of what the documentation says of a parameter."""
-    lines = iter((family.__doc__ or "").splitlines())
+    """Give the first sentence of what the documentation says of a parameter, after its name."""
+    lines, names = iter((family.__doc__ or "").splitlines()), ""
     for line in lines:
-        if parameter in line.partition(" : ")[0].strip().split(", ") and " : " in line:
+        names, found, _ = line.strip().partition(" : ")
+        if found and parameter in names.split(", "):
             break
     told = ""
     for line in lines:
         told = f"{told} {line.strip()}".strip()
         if not line.strip() or ". " in told or told.endswith("."):
             break
-    return _plain(told.partition(". ")[0])
+    return f"{names}: {_plain(told.partition('. ')[0])}"
 
 
 def _plain(text: str) -> str:

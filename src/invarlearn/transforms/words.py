@@ -108,7 +108,7 @@ def words_of_family(family: Family, **usual: Any) -> str:
 
     Examples
     --------
-    >>> words_of_family(Translation(2, fill="edge") * Rotation(15, n_steps=5), fill="edge")
+    >>> words_of_family(Translation(2) * Rotation(15, n_steps=5))
     'translation:2 rotation:15,n_steps=5'
     >>> words_of_family(Identity())
     'nothing'

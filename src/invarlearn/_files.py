@@ -13,10 +13,11 @@ from typing import BinaryIO
 def whole_file(path: Path) -> Iterator[BinaryIO]:
     """Give a file to write; it takes the place of another when all is written and on disk.
 
-    An error, or an interruption, leaves what was there before.
+    An error, or an interruption, leaves what was there before. Folders that are missing are made.
     """
     # a link stays one, and what it points to is replaced
     path = path.resolve()
+    path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         with open(part, "wb") as file:

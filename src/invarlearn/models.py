@@ -175,7 +175,8 @@ def train_model(
         best that are left out.
     seed : int
     progress : callable, optional
-        Called with (done, total, seconds left) while routes are compared.
+        Called with (done, total, seconds left) while routes are compared, and by the route
+        invariant where samples are many.
     told : callable, optional
         Called with what is done next.
 
@@ -195,7 +196,11 @@ def train_model(
     if route == INVARIANT:
         # it leaves out samples itself, and far more quickly
         told("learning from them, and leaving out each to see what accuracy to expect")
-        estimator = ROUTES[route](family, X.shape[1], seed).fit(X, y)
+        estimator = ROUTES[route](family, X.shape[1], seed)
+        estimator._progress = progress
+        estimator.fit(X, y)
+        # not to be saved
+        del estimator._progress
         accuracy = (estimator.estimated_accuracy_, *estimator.interval_)
         compared = [{"route": route, "accuracy": accuracy[0], "interval": list(accuracy[1:])}]
         return Model(estimator, None, route=route, accuracy=accuracy, compared=compared, **facts)

@@ -3,6 +3,7 @@
 import csv
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -15,7 +16,9 @@ from scipy.io import wavfile
 from typer.testing import CliRunner
 
 from invarlearn.cli import app, main
+from invarlearn.cli._samples import WORDS as SHORT
 from invarlearn.datasets import load_mnist_sample
+from invarlearn.transforms.words import WORDS
 
 runner = CliRunner()
 
@@ -247,6 +250,46 @@ def test_values_that_make_no_sense_are_told_before_the_work(tmp_path, program):
     assert ended == 1
     assert "--may-change 'translation:-2': radius=-2 must be" in said
     assert "reading" not in said
+
+
+@pytest.mark.parametrize("command", ["train", "audit"])
+def test_help_lists_the_words(command):
+    # lines may end after a hyphen
+    found = "".join(run(command, "--help").output.split())
+    assert "".join(SHORT.split()) in found
+    assert set(WORDS) | {"nothing"} == set(re.findall(r"[a-z-]+(?=[,;]| \(|$)", SHORT))
+
+
+def test_an_interruption_anywhere_ends_with_a_word(tmp_path, program, monkeypatch):
+    def interrupted(*arguments, **options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("invarlearn.readers.open_samples", interrupted)
+    ended, said = program("train", tmp_path, "--model", tmp_path / "new" / "m.skops")
+    assert ended == 130
+    assert said == "stopped; nothing was left half-written"
+    # nor is a folder
+    assert not (tmp_path / "new").exists()
+
+
+def test_folders_are_made_with_the_model(tmp_path, table):
+    model = tmp_path / "new" / "deep" / "m.skops"
+    run("train", table, "--model", model, "--route", "invariant")
+    assert model.is_file()
+
+
+def test_progress_is_told_where_samples_are_many(tmp_path, few_copies, monkeypatch):
+    monkeypatch.setattr("invarlearn.estimators._copies.MOST_ROWS", 50)
+    monkeypatch.setattr("invarlearn.estimators._copies.BLOCK", 20)
+    rng = np.random.RandomState(0)
+    X, y = rng.rand(60, 64), np.arange(60) % 2
+    np.savez(tmp_path / "a.npz", X=X + y[:, None] * np.eye(64)[:1], y=y)
+    model = tmp_path / "m.skops"
+    shaped = ["--shape", "8x8", "--route", "invariant"]
+    found = run("train", tmp_path / "a.npz", "--model", model, *shaped)
+    # two copies in blocks of 20
+    assert "train: 0 of 6 done" in found.output
+    assert "train: 6 of 6 done" in found.output
 
 
 def test_names_of_any_kind_are_kept(tmp_path, few_copies):

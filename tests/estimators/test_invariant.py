@@ -14,10 +14,11 @@ from sklearn.svm import SVC
 from invarlearn import InvariantClassifier, InvariantRegressor, VirtualSVC
 from invarlearn.datasets import load_mnist_sample
 from invarlearn.estimators import _copies
-from invarlearn.estimators._copies import Moved, lower_similarity, median_square, similarity
+from invarlearn.estimators._copies import Moved
 from invarlearn.features.compress import principal_directions, whitening
 from invarlearn.features.defaults import default_features
 from invarlearn.kernels import RBF
+from invarlearn.kernels._gaussian import lower_similarity, median_square, similarity
 from invarlearn.solvers.groups import Ridge
 from invarlearn.transforms import (
     CyclicShift,

@@ -10,10 +10,10 @@ from sklearn.svm import SVC
 
 from invarlearn.datasets import load_mnist_sample
 from invarlearn.estimators import _copies
-from invarlearn.estimators._copies import similarity
 from invarlearn.experiments import cnn, few_labels, recipe, rivals
 from invarlearn.experiments.few_labels import METHODS, measured, upright
 from invarlearn.experiments.rivals import SmallCNN, TunedSVC, scattering
+from invarlearn.kernels._gaussian import similarity
 from invarlearn.transforms import Rotation, Translation
 
 

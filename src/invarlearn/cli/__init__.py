@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
+from typing import Any
 
 import typer
+from typer.core import TyperGroup
 
 from invarlearn import __version__
 from invarlearn.cli.audit import audit_command
@@ -16,7 +18,20 @@ from invarlearn.cli.reproduce import reproduce_command
 from invarlearn.cli.train import train_command
 from invarlearn.cli.words import words_command
 
+
+class _Stoppable(TyperGroup):
+    """Commands that end with a word, and the code that scripts know, when they are interrupted."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            typer.echo("stopped; nothing was left half-written", err=True)
+            raise typer.Exit(130) from None
+
+
 app = typer.Typer(
+    cls=_Stoppable,
     name="invarlearn",
     help="Learn from few labelled examples when you know what should not matter.",
     no_args_is_help=True,

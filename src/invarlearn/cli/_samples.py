@@ -21,9 +21,15 @@ Data = Annotated[
 ]
 ModelPath = Annotated[Path, typer.Option("--model", help="The model, a .skops file.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+# as in invarlearn.transforms, which takes long to import
+WORDS = (
+    "translation, rotation, scaling, shear, hyperbolic, reflection, thickness, elastic (images); "
+    "pitch-shift, time-stretch (sounds); cyclic-shift, permutation (sequences); feature-scaling, "
+    "feature-dropping (counts); nothing"
+)
 MAY_CHANGE = (
-    'What may change without changing the answer, such as "translation:2 rotation:15 shear:0.3"; '
-    "`invarlearn words` lists the words."
+    'What may change without changing the answer, such as "translation:2 rotation:15 shear:0.3". '
+    f"Words: {WORDS}. `invarlearn words` explains them."
 )
 
 
@@ -46,9 +52,9 @@ def check_output(path: Path, *inputs: Path) -> None:
     for other in inputs:
         if path.exists() and other.exists() and path.samefile(other):
             raise ValueError(f"{path} is read, and would be replaced: name another file to write")
-    folder = path.parent
-    folder.mkdir(parents=True, exist_ok=True)
-    if not os.access(folder, os.W_OK):
+    # folders are made with the file
+    folder = next(one for one in path.absolute().parents if one.exists())
+    if not folder.is_dir() or not os.access(folder, os.W_OK):
         raise ValueError(f"{folder} cannot be written to: choose another place")
 
 

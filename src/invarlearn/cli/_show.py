@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.table import Table
@@ -66,16 +65,6 @@ def progress_of(title: str) -> Iterator[Callable[[int, int, float | None], None]
             bar.update(task, completed=done, total=total, left=_time_left(left))
 
         yield advance
-
-
-@contextmanager
-def stoppable() -> Iterator[None]:
-    """End with a word, and the code that scripts know, when the work is interrupted."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        errors.print("stopped; nothing was left half-written", highlight=False)
-        raise typer.Exit(130) from None
 
 
 def _time_left(seconds: float | None) -> str:

@@ -34,7 +34,7 @@ def audit_command(
     Use samples that the model was not trained with.
     """
     from invarlearn.audit import invariance_report
-    from invarlearn.cli._show import console, progress_of, stoppable
+    from invarlearn.cli._show import console, progress_of
     from invarlearn.models import family_for, told_family
     from invarlearn.persistence import load_model
     from invarlearn.readers import ReadError, open_samples
@@ -52,7 +52,7 @@ def audit_command(
     labels, rows = trained.known(source.labels), source.read_all()
     # a damaged model fails here, in words
     trained.predict(rows[:1])
-    with stoppable(), progress_of("audit") as progress:
+    with progress_of("audit") as progress:
         report = invariance_report(
             trained.estimator,
             rows,

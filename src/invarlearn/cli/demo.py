@@ -29,7 +29,7 @@ def demo_command(
     import numpy as np
 
     from invarlearn._progress import Clock
-    from invarlearn.cli._show import console, progress_of, show_table, stoppable
+    from invarlearn.cli._show import console, progress_of, show_table
     from invarlearn.datasets import load_mnist_sample
 
     out.mkdir(parents=True, exist_ok=True)  # before the work, so that it is not in vain
@@ -38,7 +38,7 @@ def demo_command(
     scores: dict[str, list[float]] = {name: [] for name in methods}
     seconds: dict[str, list[float]] = {name: [] for name in methods}
     guesses: dict[str, NDArray[Any]] = {}
-    with stoppable(), progress_of("demo") as progress:
+    with progress_of("demo") as progress:
         clock = Clock(N_DRAWS * len(methods), 0, progress)
         for seed in range(N_DRAWS):
             rows = np.random.RandomState(seed).choice(2000, N_LABELS, replace=False)
@@ -72,6 +72,7 @@ def _page(table: list[dict[str, str]], title: str, figure: Path, digit: NDArray[
     from invarlearn.experiments.virtual_samples import FAMILY
     from invarlearn.plotting import show_family
     from invarlearn.report import Page
+    from invarlearn.transforms import words_of_family
 
     plain, best = table[0], table[-1]
     page = Page(
@@ -96,7 +97,9 @@ def _page(table: list[dict[str, str]], title: str, figure: Path, digit: NDArray[
         "wrongly and all others rightly",
     )
     page.heading("What should not matter")
-    page.paragraph(f"The family {FAMILY!r}, at one digit: some of the images it is taken to be.")
+    page.paragraph(
+        f"The family {words_of_family(FAMILY)}, at one digit: some of the images it is taken to be."
+    )
     page.figure(
         show_family(FAMILY, digit, n_shown=16, n_columns=8),
         alt="Shifted, turned and slanted images of one digit, and its tangents: where ink comes "
@@ -169,7 +172,7 @@ def _draw(
     bars.set_xlim(50, 100)
     bars.set_xlabel(f"accuracy (%) from {N_LABELS} labels")
     bars.spines[["top", "right"]].set_visible(False)
-    right_half.suptitle(f"Read wrongly by {plain}, rightly with invariance", fontsize=10)
+    right_half.suptitle(f"Read by {plain} → by all others, rightly", fontsize=10)
     for axis, i in zip(right_half.subplots(3, 5).flat, won, strict=False):
         axis.imshow(digits.X_test[i].reshape(28, 28), cmap="gray_r")
         axis.set_title(f"{guesses[plain][i]} → {digits.y_test[i]}", fontsize=9)

@@ -29,7 +29,7 @@ def predict_command(
     """Write the class of every sample, and how probable it is."""
     from invarlearn._files import whole_file
     from invarlearn._progress import Clock
-    from invarlearn.cli._show import console, progress_of, stoppable
+    from invarlearn.cli._show import console, progress_of
     from invarlearn.persistence import load_model
     from invarlearn.readers import open_samples
 
@@ -42,7 +42,7 @@ def predict_command(
     known = _known_labels(trained, source)
     right = 0
     blocks = list(source.blocks())
-    with stoppable(), progress_of("predict") as progress:
+    with progress_of("predict") as progress:
         clock = Clock(len(blocks), 0, progress)
         for some in blocks:
             labels, chances = trained.predict(source.read(some))

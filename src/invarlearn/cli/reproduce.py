@@ -26,28 +26,11 @@ def reproduce_command(
 
     Every result is saved as it comes: stop at any time, and the same command goes on from there.
     """
-    from invarlearn.cli._show import console, progress_of, show_table
-    from invarlearn.experiments import (
-        EXPERIMENTS,
-        kept_results,
-        run_experiment,
-        summarise,
-        write_report,
-    )
-    from invarlearn.experiments.report import formatted, unfinished
+    from invarlearn.cli._show import console, progress_of
+    from invarlearn.experiments import EXPERIMENTS, kept_results, run_experiment
 
     if list_:
-        rows = [
-            {
-                "id": e.id,
-                "of": e.paper,
-                "title": e.title,
-                "runs_quick": len(e.runs("quick")),
-                "runs_full": len(e.runs("full")),
-            }
-            for e in EXPERIMENTS.values()
-        ]
-        show_table(rows, "Experiments", numbers=("runs_quick", "runs_full"))
+        _list(EXPERIMENTS)
         return
     if not ids:
         raise typer.BadParameter("name an experiment, or use --list to see them", param_hint="IDS")
@@ -68,19 +51,44 @@ def reproduce_command(
                 "reports them"
             )
             raise typer.Exit(130) from None
-        rows = summarise(experiment, size, records)
-        if not rows:
-            console.print(f"{experiment.id}: no results of this size and version in {out} yet")
-            continue
-        paths = write_report(experiment, size, records, out / experiment.id)
-        title = f"{experiment.title}: {experiment.metric} ({experiment.unit}), mean ± sd"
-        numbers = ("ours", "draws", "cost", "paper", "difference")
-        show_table(formatted(rows), title, numbers=numbers)
-        if some := unfinished(experiment, size, rows):
-            console.print(some)
-        if experiment.note:
-            console.print(experiment.note)
-        console.print("written: " + ", ".join(map(str, paths)), soft_wrap=True)
+        _report(experiment, size, records, out)
+
+
+def _list(experiments: dict[str, Any]) -> None:
+    from invarlearn.cli._show import show_table
+
+    rows = [
+        {
+            "id": e.id,
+            "of": e.paper,
+            "title": e.title,
+            "runs_quick": len(e.runs("quick")),
+            "runs_full": len(e.runs("full")),
+        }
+        for e in experiments.values()
+    ]
+    show_table(rows, "Experiments", numbers=("runs_quick", "runs_full"))
+
+
+def _report(experiment: Any, size: str, records: list[dict[str, Any]], out: Path) -> None:
+    """Print the table of results, and write the report."""
+    from invarlearn.cli._show import console, show_table
+    from invarlearn.experiments import summarise, write_report
+    from invarlearn.experiments.report import formatted, unfinished
+
+    rows = summarise(experiment, size, records)
+    if not rows:
+        console.print(f"{experiment.id}: no results of this size and version in {out} yet")
+        return
+    paths = write_report(experiment, size, records, out / experiment.id)
+    title = f"{experiment.title}: {experiment.metric} ({experiment.unit}), mean ± sd"
+    numbers = ("ours", "draws", "cost", "paper", "difference")
+    show_table(formatted(rows), title, numbers=numbers)
+    if some := unfinished(experiment, size, rows):
+        console.print(some)
+    if experiment.note:
+        console.print(experiment.note)
+    console.print("written: " + ", ".join(map(str, paths)), soft_wrap=True)
 
 
 def _named(name: str, experiments: dict[str, Any]) -> list[Any]:

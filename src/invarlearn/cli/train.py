@@ -48,7 +48,7 @@ def train_command(
     as_json: AsJson = False,
 ) -> None:
     """Learn the classes of samples in files, and write a model."""
-    from invarlearn.cli._show import errors, progress_of, stoppable
+    from invarlearn.cli._show import errors, progress_of
     from invarlearn.models import train_model
     from invarlearn.persistence import save_model
     from invarlearn.readers import open_samples
@@ -63,7 +63,7 @@ def train_command(
         label=label,
         shape=sides(shape, "--shape", most=3),
     )
-    with stoppable(), progress_of("left-out parts") as progress:
+    with progress_of("train") as progress:
         trained = train_model(
             source,
             may_change,

@@ -14,10 +14,17 @@ from scipy.stats import binomtest
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from invarlearn._progress import Clock, Progress
 from invarlearn.estimators._targets import check_family
 from invarlearn.features.compress import principal_directions, whitening
 from invarlearn.features.defaults import default_family, default_features
-from invarlearn.solvers.groups import Ridge
+from invarlearn.kernels._gaussian import (
+    SIMILARITY_ROWS,
+    lower_similarity,
+    median_square,
+    similarity,
+)
+from invarlearn.solvers.groups import ridge
 from invarlearn.solvers.landmarks import landmark_weights
 from invarlearn.transforms import Family, Identity, words_of_family
 from invarlearn.transforms._checks import Shape, check_generator, check_number
@@ -45,12 +52,13 @@ PRIOR_SAMPLES = 300
 DOUBLE_ROWS = 4000
 # Rows whose features are in memory at a time, and what these may take.
 BLOCK, BYTES = 2048, 2**29
-# Rows whose similarities to all others fit into a cache.
-SIMILARITY_ROWS = 512
 
 
 class LearnsFromCopies(BaseEstimator):
     """Least squares with a Gaussian kernel of features, on copies of the samples."""
+
+    # told how far the solution has come, where it takes long
+    _progress: Progress | None = None
 
     def __init__(
         self,
@@ -352,17 +360,20 @@ class LearnsFromCopies(BaseEstimator):
             clock.tick("solution")
             return
         self._rows = self._landmarks(X, rng)
-        blocks = (
-            (
-                similarity(self._compressed(move(X[some], some.start)), self._rows, self.gamma_),
-                Y[some],
-            )
-            for move in self._moves(self.n_copies_)
-            for some in slices(len(X), self._block)
-        )
         K = similarity(self._rows, self._rows, self.gamma_)
+        blocks = self._similar_blocks(X, Y)
         self._alpha = landmark_weights(blocks, K, self.lam_).astype(self._precision)
         clock.tick("copies and solution")
+
+    def _similar_blocks(self, X: NDArray, Y: NDArray) -> Iterator[tuple[NDArray, NDArray]]:
+        """Give similarities of all copies to the landmarks, and targets, block by block."""
+        moves, parts = self._moves(self.n_copies_), slices(len(X), self._block)
+        clock = Clock(len(moves) * len(parts), 0, self._progress)
+        for move in moves:
+            for some in parts:
+                F = self._compressed(move(X[some], some.start))
+                yield similarity(F, self._rows, self.gamma_), Y[some]
+                clock.tick()
 
     def _landmarks(self, X: NDArray, rng: np.random.RandomState) -> NDArray:
         """Give the compressed features of random virtual samples, as many of each copy."""
@@ -512,53 +523,3 @@ class _Clock:
         now = time.perf_counter()
         self.seconds[name] = now - self.last
         self.last = now
-
-
-def ridge(K: NDArray, Y: NDArray, lam: float) -> Ridge:
-    """Solve in the precision of K, or in double if that does not do."""
-    try:
-        return Ridge(K, Y, lam)
-    except ValueError:
-        return Ridge(K.astype(float), Y, lam)
-
-
-def similarity(X: NDArray, Y: NDArray, gamma: float) -> NDArray:
-    """Give ``exp(-gamma |x - y|^2) + 1`` for all pairs.
-
-    The one lets functions have a constant at next to no cost, so that far from all samples any
-    class may win. In the precision of the rows, and with no more memory than the result: where rows
-    are many, faster than :class:`invarlearn.kernels.RBF`, which works in double precision.
-    """
-    values = X @ Y.T
-    values *= 2
-    values -= (X**2).sum(axis=1)[:, None]
-    values -= (Y**2).sum(axis=1)
-    np.minimum(values, 0, out=values)
-    values *= values.dtype.type(gamma)
-    np.exp(values, out=values)
-    values += 1
-    return values
-
-
-def lower_similarity(X: NDArray, gamma: float) -> NDArray:
-    """Give the lower triangle of ``similarity(X, X, gamma)``, in Fortran's order.
-
-    Above the diagonal there is anything: half the work, and what a Cholesky factorisation reads.
-    """
-    out = np.empty((len(X), len(X)), dtype=X.dtype, order="F")
-
-    def fill(some: slice) -> None:
-        out.T[some, some.start :] = similarity(X[some], X[some.start :], gamma)
-
-    in_threads(fill, slices(len(X), SIMILARITY_ROWS))
-    return out
-
-
-def median_square(F: NDArray, most: int = 1000) -> float:
-    """Give the median squared distance of rows; one if they are all alike."""
-    F = F[:most].astype(float)
-    squares = (F**2).sum(axis=1)
-    away = np.maximum(squares[:, None] + squares - 2 * F @ F.T, 0)[np.triu_indices(len(F), 1)]
-    middle = float(np.median(away)) if len(away) else 0.0
-    middle = middle or float(away.mean()) if len(away) else 0.0
-    return middle if middle > 0 else 1.0

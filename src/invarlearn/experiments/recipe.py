@@ -14,11 +14,12 @@ from sklearn.preprocessing import FunctionTransformer
 from sklearn.svm import SVC
 
 from invarlearn import InvariantClassifier, InvariantFeatures
-from invarlearn.estimators._copies import ridge, similarity
 from invarlearn.experiments.base import Experiment
 from invarlearn.experiments.data import held_out
 from invarlearn.features import LocalKernelFeatures, OrientedGradients
 from invarlearn.features.defaults import default_family
+from invarlearn.kernels._gaussian import similarity
+from invarlearn.solvers.groups import ridge
 from invarlearn.transforms import Elastic, Rotation, Translation
 
 _MODEST = default_family(None, 784, "recipe")

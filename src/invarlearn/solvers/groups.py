@@ -73,3 +73,11 @@ class Ridge:
             for i, values in zip(which, predicted, strict=True):
                 out[i] = values
         return out
+
+
+def ridge(K: Matrix, Y: Matrix, lam: float) -> Ridge:
+    """Solve in the precision of K, or in double if that does not do."""
+    try:
+        return Ridge(K, Y, lam)
+    except ValueError:
+        return Ridge(K.astype(float), Y, lam)

@@ -64,8 +64,25 @@ def show_breaks(name="few-labels-breaks"):
         print(f"{n_labels}, {question}, {family}: {told}")
 
 
+def show_estimates(name="few-labels-estimates"):
+    print(f"\n{name}: estimated and measured accuracy, draws; how often it is in the interval")
+    found = defaultdict(list)
+    for line in (RESULTS / name / "results.jsonl").read_text().splitlines():
+        record = json.loads(line)
+        found[record["run"]["n_speakers"], record["run"]["left_out"]].append(record["result"])
+    for (n_speakers, left_out), draws in sorted(found.items()):
+        told = [
+            f"{fmean(values):.1f} ± {stdev(values):.1f}"
+            for values in ([one[key] for one in draws] for key in ("estimated", "accuracy"))
+        ]
+        covered = sum(one["low"] <= one["accuracy"] <= one["high"] for one in draws)
+        print(f"{n_speakers}, {left_out}: {', '.join(told)}, {len(draws)}; {covered}")
+
+
 if __name__ == "__main__":
     show_breaks()
+    show_estimates()
+    others = {"few-labels-breaks", "few-labels-estimates"}
     for folder in sorted(RESULTS.glob("few-labels-*")):
-        if folder.name != "few-labels-breaks":
+        if folder.name not in others:
             show(folder.name)

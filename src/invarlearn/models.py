@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.special import softmax
 
 from invarlearn._progress import Progress
-from invarlearn.audit._shares import Share, share_of
+from invarlearn._shares import Share, share_of
 from invarlearn.estimators._calibration import steepness_of
 from invarlearn.estimators.routes import ROUTES, RouteScore, class_scores, compare_routes
 from invarlearn.features.defaults import default_family

@@ -8,8 +8,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 from invarlearn import VirtualSVC
+from invarlearn._shares import chance_of_gain, share_of
 from invarlearn.audit import choose_family
-from invarlearn.audit._shares import chance_of_gain, share_of
 from invarlearn.transforms import CyclicShift, Identity, Reflection
 
 
@@ -187,6 +187,19 @@ def test_intervals_of_groups_are_wider():
     # groups of one are no groups
     own = share_of(values, np.arange(80))
     assert (own.low, own.high) == pytest.approx((alone.low, alone.high), abs=0.01)
+
+
+@pytest.mark.parametrize(("n_groups", "each"), [(3, 100), (6, 50), (40, 5)])
+def test_intervals_of_groups_hold_the_truth_as_often_as_they_say(n_groups, each):
+    rng = np.random.RandomState(0)
+    groups = np.repeat(np.arange(n_groups), each)
+    held = 0
+    for _ in range(300):
+        # groups have shares of their own around 0.8
+        shares = rng.beta(4, 1, n_groups)
+        share = share_of(rng.rand(len(groups)) < shares[groups], groups)
+        held += share.low <= 0.8 <= share.high
+    assert held >= 0.9 * 300
 
 
 def test_too_few_samples_are_told_before_the_work():

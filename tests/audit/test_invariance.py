@@ -8,8 +8,8 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import SVC
 
+from invarlearn._shares import share_of
 from invarlearn.audit import invariance_report
-from invarlearn.audit._shares import share_of
 from invarlearn.datasets import load_mnist_sample
 from invarlearn.transforms import (
     Custom,

@@ -12,6 +12,7 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.svm import SVC
 
 from invarlearn import InvariantClassifier, InvariantRegressor, VirtualSVC
+from invarlearn._shares import share_of
 from invarlearn.datasets import load_mnist_sample
 from invarlearn.estimators import _copies
 from invarlearn.estimators._copies import Moved
@@ -212,7 +213,97 @@ def test_few_large_errors_count_more_than_many_small_ones():
     before[60:], after[60:] = 1.0, 0.2
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        model._warn_if_worse(after, before, Y)
+        model._warn_if_worse(after, before, Y, None)
+
+
+def slides(n_groups, each, seed):
+    """Give images of two classes from slides, and the slide of each.
+
+    A class is where a bright pixel is; but a slide has a mark in each class of its own as well,
+    which is much larger, so that samples of other slides are of no help.
+    """
+    rng = np.random.RandomState(seed)
+    groups = np.repeat(np.arange(n_groups), each)
+    y = np.arange(n_groups * each) % 2
+    marks = rng.randn(n_groups, 2, 40)
+    X = marks[groups, y] + 0.3 * rng.randn(len(y), 40)
+    X[:, 0] += 0.5 * y
+    return X, y, groups
+
+
+def test_groups_are_left_out_together():
+    X, y, groups = slides(12, 10, 0)
+    new, labels, _ = slides(40, 10, 1)
+    params = {"family": FeatureScaling(0.9, 1.1, budget=3), "n_copies": 3}
+    alone = InvariantClassifier(**params).fit(X, y)
+    model = InvariantClassifier(**params).fit(X, y, groups)
+    truth = model.score(new, labels)
+    # other samples of its slide tell what a sample is, but there are none of a new slide
+    assert alone.estimated_accuracy_ > 0.95
+    assert truth < 0.8
+    assert abs(model.estimated_accuracy_ - truth) < 0.15
+    assert model.interval_[0] <= truth <= model.interval_[1]
+    # not as sure as 120 samples that are independent
+    sure = share_of([1] * 66 + [0] * 54)
+    assert np.subtract(*model.interval_[::-1]) > 1.2 * (sure.high - sure.low)
+    assert "by leaving out each of 12 groups, 120 samples" in model.summary()
+    assert model.predict_proba(new).max(axis=1).mean() < 0.85
+
+
+@pytest.mark.parametrize("names", [np.arange(60), [f"patient {i}" for i in range(60)]])
+def test_a_group_for_each_sample_changes_nothing(digits, model, names):
+    again = clone(model).fit(digits.X_train[:60], digits.y_train[:60], groups=names)
+    assert again.estimated_accuracy_ == model.estimated_accuracy_
+    np.testing.assert_array_equal(again.left_out_errors_, model.left_out_errors_)
+    np.testing.assert_allclose(again.interval_, model.interval_, atol=0.01)
+
+
+def test_groups_are_predicted_as_if_they_had_never_been_there():
+    rng = np.random.RandomState(0)
+    F, Y = rng.randn(3, 20, 5), rng.randn(20, 2)
+    groups = rng.permutation(np.repeat([0, 1, 2, 3], [2, 4, 4, 10]))
+    found = InvariantClassifier(lam=0.1)._left_out_with(0.2, F, Y, _copies._members(20, groups))
+    for group in range(4):
+        out = groups == group
+        rows = F[:, ~out].reshape(-1, 5)
+        alpha = Ridge(RBF(0.2)(rows) + 1, np.tile(Y[~out], (3, 1)), 0.1).alpha
+        expected = (RBF(0.2)(F[0, out], rows) + 1) @ alpha
+        np.testing.assert_allclose(found.predicted[out], expected, atol=1e-8)
+
+
+def test_the_interval_of_r2_knows_groups():
+    rng = np.random.RandomState(0)
+    groups = np.repeat(np.arange(8), 15)
+    X = rng.randn(8, 6)[groups] + 0.1 * rng.randn(120, 6)
+    y = X[:, 0] + rng.randn(8)[groups]
+    alone, model = InvariantRegressor().fit(X, y), InvariantRegressor().fit(X, y, groups)
+    assert alone.estimated_r2_ > 0.9 > model.estimated_r2_ + 0.3
+    widths = [np.subtract(*one.interval_[::-1]) for one in (alone, model)]
+    assert widths[1] > 2 * widths[0]
+
+
+@pytest.mark.parametrize(
+    ("groups", "error", "message"),
+    [
+        (np.zeros(20), ValueError, "one group only"),
+        (np.arange(19), ValueError, "inconsistent numbers of samples"),
+        (np.full(20, np.nan), ValueError, "groups has NaN"),
+        ([None, "a"] * 10, TypeError, "all numbers or all strings"),
+        (np.zeros((20, 2)), ValueError, "1d"),
+    ],
+)
+def test_groups_that_are_none_get_clear_errors(digits, groups, error, message):
+    with pytest.raises(error, match=message):
+        small().fit(digits.X_train[:20], digits.y_train[:20], groups)
+
+
+def test_a_group_of_nearly_all_samples_gets_a_clear_error(digits, monkeypatch):
+    monkeypatch.setattr(_copies, "CHOICE_ROWS", 60)
+    groups = np.zeros(100)
+    groups[0] = 1
+    model = small(random_state=1)
+    with pytest.raises(ValueError, match="nearly all samples are of one group"):
+        model.fit(digits.X_train[:100], digits.y_train[:100], groups)
 
 
 @pytest.mark.parametrize(

@@ -14,10 +14,11 @@ from joblib import Parallel, delayed
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
-from sklearn.utils import check_consistent_length, check_X_y
+from sklearn.utils import check_X_y
 
 from invarlearn._progress import Clock, Progress
-from invarlearn.audit._shares import Share, chance_of_gain, group_sums, share_of
+from invarlearn._shares import Share, chance_of_gain, group_sums, share_of
+from invarlearn.estimators._targets import check_groups
 from invarlearn.transforms import Family, Identity
 from invarlearn.transforms._checks import check_number
 from invarlearn.transforms.combine import Combination
@@ -173,9 +174,7 @@ def choose_family(
     Shear(amount=0.3)
     """
     X, y = check_X_y(X, y, dtype=[np.float64, np.float32])
-    if groups is not None:
-        groups = np.asarray(groups)
-        check_consistent_length(X, groups)
+    groups = check_groups(groups, X)
     named = _named(candidates)
     if param not in estimator.get_params():
         raise ValueError(

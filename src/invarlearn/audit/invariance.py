@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from invarlearn._progress import Clock, Progress
+from invarlearn._shares import Share, share_of
 from invarlearn.audit._inputs import check_audit
-from invarlearn.audit._shares import Share, share_of
 from invarlearn.audit.worst import margins_of
 from invarlearn.transforms import Family, words_of_family
 from invarlearn.transforms._checks import check_generator, check_number

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.stats import binomtest
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from invarlearn._progress import Clock, Progress
+from invarlearn._shares import chance_of_gain
 from invarlearn.estimators._targets import check_family
 from invarlearn.features.compress import principal_directions, whitening
 from invarlearn.features.defaults import default_family, default_features
@@ -59,6 +59,8 @@ class LearnsFromCopies(BaseEstimator):
 
     # told how far the solution has come, where it takes long
     _progress: Progress | None = None
+    # how many groups samples are of, if that was said
+    _n_groups: int | None = None
 
     def __init__(
         self,
@@ -98,8 +100,8 @@ class LearnsFromCopies(BaseEstimator):
         return None
 
     @abstractmethod
-    def _estimate(self, predicted: NDArray, Y: NDArray) -> None:
-        """Keep what left-out predictions say of new samples."""
+    def _estimate(self, predicted: NDArray, Y: NDArray, groups: NDArray | None) -> None:
+        """Keep what left-out predictions say of new samples, or of those of new groups."""
         raise NotImplementedError
 
     @abstractmethod
@@ -113,8 +115,11 @@ class LearnsFromCopies(BaseEstimator):
 
     # -- learning ----------------------------------------------------------------------------
 
-    def _learn(self, X: NDArray, Y: NDArray) -> None:
-        """Draw copies, choose ranges and lam, and solve, for targets Y of shape (n, targets)."""
+    def _learn(self, X: NDArray, Y: NDArray, groups: NDArray | None) -> None:
+        """Draw copies, choose ranges and lam, and solve, for targets Y of shape (n, targets).
+
+        Samples of one group are left out together.
+        """
         self._check_parameters(X)
         rng = check_generator(self.random_state)
         # in random order, so that the first samples are any samples
@@ -128,13 +133,14 @@ class LearnsFromCopies(BaseEstimator):
         clock = _Clock(self.seconds_)
         # matrices are small until the solution: threads of BLAS cost more than they bring
         with one_thread_of_blas():
-            X, Y, known = self._prepare(X, Y, family, rng, clock)
+            X, Y, known = self._prepare(X, Y, groups, family, rng, clock)
         self._solve(X, Y, rng, clock, known)
 
     def _prepare(
         self,
         X: NDArray,
         Y: NDArray,
+        groups: NDArray | None,
         family: Family,
         rng: np.random.RandomState,
         clock: _Clock,
@@ -146,6 +152,7 @@ class LearnsFromCopies(BaseEstimator):
         pixels = self.family_.domain in ("image", "spectrogram")
         self._dtype = np.dtype(np.float32 if pixels else np.float64)
         X, Y = X[self._order].astype(self._dtype, copy=False), Y[self._order]
+        groups = None if groups is None else groups[self._order]
         some, _ = self._few_copies(X, CHOICE_ROWS)
         feature_seed = int(rng.randint(2**31 - 1))
         self.features_ = self._new_features(self.family_, X.shape[1], feature_seed).fit(some)
@@ -156,7 +163,7 @@ class LearnsFromCopies(BaseEstimator):
         known = self._direct(self.features_.transform(some), copies)
         plain = self._without_family(X[: known.shape[1]], feature_seed) if copies > 1 else None
         clock.tick("directions")
-        known = self._refine(self._choose(X, Y, candidates, known, plain), Y)
+        known = self._refine(self._choose(X, Y, groups, candidates, known, plain), Y)
         clock.tick("choice")
         return X, Y, known
 
@@ -255,6 +262,7 @@ class LearnsFromCopies(BaseEstimator):
         self,
         X: NDArray,
         Y: NDArray,
+        groups: NDArray | None,
         candidates: list[Family],
         known: NDArray,
         plain: NDArray | None,
@@ -266,33 +274,35 @@ class LearnsFromCopies(BaseEstimator):
         """
         copies, n, _ = known.shape
         targets = Y[:n]
+        groups = None if groups is None else groups[:n]
         best: _LeftOut | None = None
         for family in candidates:
             self.family_ = family
             F = known
             if family is not candidates[-1]:
                 F = np.stack([self._compressed(move(X[:n])) for move in self._moves(copies)])
-            found = self._left_out(F, targets)
+            found = self._left_out(F, targets, groups)
             if best is None or found.error < best.error:
                 best, chosen, rows = found, family, F
         assert best is not None  # there is a candidate
         self.family_, self.gamma_, self.lam_ = chosen, best.gamma, best.lam
         self.lams_, self.left_out_errors_ = best.lams, best.errors
         self._left, self._without = (n, copies), ""
-        self._estimate(best.predicted, targets)
+        self._n_groups = None if groups is None else len(np.unique(groups))
+        self._estimate(best.predicted, targets, groups)
         if plain is not None:
-            alone = self._left_out(plain, targets).predicted
+            alone = self._left_out(plain, targets, groups).predicted
             self._without = self._in_words(alone, targets)
-            self._warn_if_worse(best.predicted, alone, targets)
+            self._warn_if_worse(best.predicted, alone, targets, groups)
         return rows
 
-    def _warn_if_worse(self, with_it: NDArray, without: NDArray, Y: NDArray) -> None:
-        """Warn if the family costs more, at more samples than by chance."""
+    def _warn_if_worse(
+        self, with_it: NDArray, without: NDArray, Y: NDArray, groups: NDArray | None
+    ) -> None:
+        """Warn if the family costs more, at more samples (or groups) than by chance."""
         cost, less = self._losses(with_it, Y), self._losses(without, Y)
-        better, worse = (int(s.sum()) for s in (cost < less, less < cost))
-        if cost.mean() <= less.mean() or worse <= better:
-            return
-        if binomtest(worse, worse + better, alternative="greater").pvalue < 0.05:
+        worse = np.sign(cost - less)
+        if cost.mean() > less.mean() and worse.sum() > 0 and chance_of_gain(worse, groups) < 0.05:
             warnings.warn(
                 f"the family seems to hurt: at samples left out, {self._in_words(with_it, Y)} "
                 f"with it and {self._in_words(without, Y)} without; is what {self.family_!r} "
@@ -300,8 +310,8 @@ class LearnsFromCopies(BaseEstimator):
                 stacklevel=6,
             )
 
-    def _left_out(self, F: NDArray, Y: NDArray) -> _LeftOut:
-        """Predict samples, each without itself and its copies, with the best gamma and lam.
+    def _left_out(self, F: NDArray, Y: NDArray, groups: NDArray | None) -> _LeftOut:
+        """Predict samples, each without its group and all copies, with the best gamma and lam.
 
         F has shape (copies, samples, numbers), the samples themselves first.
         """
@@ -311,16 +321,20 @@ class LearnsFromCopies(BaseEstimator):
         fewest = min(CHOICE_COPIES, copies)
         few = int(np.clip(GAMMA_ROWS // len(Y), fewest, copies))
         n = min(len(Y), GAMMA_ROWS // few)
-        tried = [self._left_out_with(gamma, F[:few, :n], Y[:n]) for gamma in gammas]
+        parts = _members(n, groups)
+        tried = [self._left_out_with(gamma, F[:few, :n], Y[:n], parts) for gamma in gammas]
         best = min(tried, key=lambda one: one.error)
         if (few, n) == F.shape[:2]:
             return best
-        return self._left_out_with(best.gamma, F, Y)
+        return self._left_out_with(best.gamma, F, Y, _members(len(Y), groups))
 
-    def _left_out_with(self, gamma: float, F: NDArray, Y: NDArray) -> _LeftOut:
-        """Predict samples, each without itself and its copies, with one gamma and the best lam."""
+    def _left_out_with(
+        self, gamma: float, F: NDArray, Y: NDArray, parts: list[NDArray]
+    ) -> _LeftOut:
+        """Predict samples, each part without itself and its copies, by one gamma, the best lam."""
         copies, n, _ = F.shape
-        groups = list(np.arange(copies * n).reshape(copies, n).T)
+        rows = np.arange(copies * n).reshape(copies, n)
+        groups = [rows[:, part].ravel() for part in parts]
         K = lower_similarity(F.reshape(copies * n, -1), gamma)
         targets = np.tile(Y, (copies, 1))
         lams = LAMS if self.lam is None else (float(self.lam),)
@@ -328,7 +342,8 @@ class LearnsFromCopies(BaseEstimator):
 
         def leave_out(i: int) -> None:
             left = ridge(K, targets, lams[i]).left_out(groups)
-            found[i] = [group[0] for group in left]
+            for part, predicted in zip(parts, left, strict=True):
+                found[i, part] = predicted[: len(part)]
 
         in_threads(leave_out, range(len(lams)))
         return _LeftOut(float(gamma), np.array(lams), found, Y)
@@ -464,13 +479,18 @@ class LearnsFromCopies(BaseEstimator):
         # models that were saved earlier do not know
         without = getattr(self, "_without", "")
         without = without and f"without the family: {without}\n"
+        left, copies = self._left
+        each = (
+            f"each of {left} samples with its copies, {copies} of each"
+            if self._n_groups is None
+            else f"each of {self._n_groups} groups, {left} samples and copies, {copies} of each"
+        )
         return (
             f"family: {words_of_family(self.family_)}{unseen}\n"
             f"features: {names}, then {self._directions.shape[1]} principal directions\n"
             f"copies: {self.n_copies_} of each of {n} samples; {weights}\n"
             f"lam: {self.lam_:g}, gamma: {self.gamma_:.3g}\n"
-            f"{self._estimate_in_words()}, by leaving out each of {self._left[0]} samples with "
-            f"its copies, {self._left[1]} of each\n"
+            f"{self._estimate_in_words()}, by leaving out {each}\n"
             f"{without}"
             f"seconds: {parts}"
         )
@@ -483,6 +503,19 @@ def _fitting(n_rows: int, width: int, dtype: np.dtype) -> int:
 
 def _unmoved(X: NDArray, start: int = 0) -> NDArray:
     return X
+
+
+def _members(n: int, groups: NDArray | None) -> list[NDArray[np.intp]]:
+    """Give which of the first n samples are of each group; of its own if nothing is said."""
+    if groups is None:
+        return list(np.arange(n)[:, None])
+    _, numbers = np.unique(groups[:n], return_inverse=True)
+    if numbers.max() == 0:
+        raise ValueError(
+            "nearly all samples are of one group: when it is left out too few remain to learn "
+            "from; pass finer groups, or None"
+        )
+    return [np.flatnonzero(numbers == i) for i in range(numbers.max() + 1)]
 
 
 class Moved:

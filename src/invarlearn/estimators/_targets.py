@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_consistent_length, column_or_1d, validate_data
 
 from invarlearn.transforms import Family
 
@@ -49,3 +49,23 @@ def two_classes_of(y: NDArray) -> NDArray:
     if len(classes) < 2:
         raise ValueError(f"y has one class only ({classes[0]}): a classifier needs at least two")
     return classes
+
+
+def check_groups(groups: ArrayLike | None, X: Any) -> NDArray[np.intp] | None:
+    """Number the groups that samples are of, if there are any; one alone has no other."""
+    if groups is None:
+        return None
+    values = column_or_1d(groups)
+    check_consistent_length(X, values)
+    try:
+        names, numbers = np.unique(values, return_inverse=True)
+    except TypeError:
+        raise TypeError("groups must be all numbers or all strings, one a sample") from None
+    if np.asarray(names != names).any():
+        raise ValueError("groups has NaN: give every sample a group, be it one of its own")
+    if len(names) < 2:
+        raise ValueError(
+            "groups has one group only: when it is left out nothing remains to learn from; pass "
+            "two or more, or None"
+        )
+    return numbers

@@ -7,13 +7,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import softmax
-from scipy.stats import binomtest
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import validate_data
 
+from invarlearn._shares import group_sums, share_of
 from invarlearn.estimators._calibration import steepness_of
 from invarlearn.estimators._copies import LearnsFromCopies
-from invarlearn.estimators._targets import check_rows, check_training, two_classes_of
+from invarlearn.estimators._targets import (
+    check_groups,
+    check_rows,
+    check_training,
+    two_classes_of,
+)
 
 
 class InvariantClassifier(ClassifierMixin, LearnsFromCopies):
@@ -78,7 +83,7 @@ class InvariantClassifier(ClassifierMixin, LearnsFromCopies):
         Features are not found anew for each, so that it is a little too good for few samples.
         What differs within classes is not yet shrunk there, since that looks at labels.
     interval_ : tuple of two floats
-        95 % confidence interval of it, if samples are independent.
+        95 % confidence interval of it, if samples are independent, or groups are.
     seconds_ : dict
         What took how long.
     n_features_in_ : int
@@ -92,17 +97,24 @@ class InvariantClassifier(ClassifierMixin, LearnsFromCopies):
     True
     """
 
-    def fit(self, X: ArrayLike, y: ArrayLike) -> InvariantClassifier:
+    def fit(
+        self, X: ArrayLike, y: ArrayLike, groups: ArrayLike | None = None
+    ) -> InvariantClassifier:
         """Draw copies, choose ranges and lam, and solve.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
+        groups : array-like of shape (n_samples,), optional
+            The slide, patient or speaker that each sample is of. Samples of one are left out
+            together, so that ``estimated_accuracy_``, ``interval_``, ``predict_proba`` and what is
+            chosen are for new slides, patients or speakers.
         """
         X, y = check_training(self, X, y, self.family)
         self.classes_ = two_classes_of(y)
-        self._learn(X, np.where(y[:, None] == self.classes_, 1.0, -1.0))
+        targets = np.where(y[:, None] == self.classes_, 1.0, -1.0)
+        self._learn(X, targets, check_groups(groups, X))
         return self
 
     def decision_function(self, X: ArrayLike) -> NDArray:
@@ -130,12 +142,10 @@ class InvariantClassifier(ClassifierMixin, LearnsFromCopies):
     def _classes_of(self, Y: NDArray) -> NDArray:
         return Y.argmax(axis=1)
 
-    def _estimate(self, predicted: NDArray, Y: NDArray) -> None:
-        losses = self._losses(predicted, Y)
-        self.estimated_accuracy_ = float(1 - losses.mean())
-        right = len(losses) - int(losses.sum())
-        interval = binomtest(right, len(losses)).proportion_ci(method="wilson")
-        self.interval_ = (float(interval.low), float(interval.high))
+    def _estimate(self, predicted: NDArray, Y: NDArray, groups: NDArray | None) -> None:
+        right = share_of(1 - self._losses(predicted, Y), groups)
+        self.estimated_accuracy_ = right.value
+        self.interval_ = (right.low, right.high)
         self._steepness = steepness_of(predicted, Y.argmax(axis=1))
 
     def _estimate_in_words(self) -> str:
@@ -183,7 +193,7 @@ class InvariantRegressor(RegressorMixin, LearnsFromCopies):
     estimated_r2_ : float
         Of the samples when they were left out; not a number if all targets are alike.
     interval_ : tuple of two floats
-        95 % confidence interval of it, by drawing samples anew.
+        95 % confidence interval of it, by drawing samples, or groups, anew.
     seconds_ : dict
     n_features_in_ : int
 
@@ -197,13 +207,17 @@ class InvariantRegressor(RegressorMixin, LearnsFromCopies):
     True
     """
 
-    def fit(self, X: ArrayLike, y: ArrayLike) -> InvariantRegressor:
+    def fit(
+        self, X: ArrayLike, y: ArrayLike, groups: ArrayLike | None = None
+    ) -> InvariantRegressor:
         """Draw copies, choose ranges and lam, and solve.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
         y : array-like of shape (n_samples,) or (n_samples, n_targets)
+        groups : array-like of shape (n_samples,), optional
+            As in :class:`InvariantClassifier`.
         """
         check_rows(X)
         # one sample has no other to be predicted from
@@ -220,7 +234,7 @@ class InvariantRegressor(RegressorMixin, LearnsFromCopies):
         Y = np.asarray(y, dtype=float).reshape(len(X), -1)
         self._offset, spread = Y.mean(axis=0), Y.std(axis=0)
         self._scale = np.where(spread > 0, spread, 1.0)
-        self._learn(X, (Y - self._offset) / self._scale)
+        self._learn(X, (Y - self._offset) / self._scale, check_groups(groups, X))
         return self
 
     def predict(self, X: ArrayLike) -> NDArray[np.float64]:
@@ -231,10 +245,12 @@ class InvariantRegressor(RegressorMixin, LearnsFromCopies):
     def _losses(self, predicted: NDArray, Y: NDArray) -> NDArray:
         return ((predicted - Y) ** 2).mean(axis=1)
 
-    def _estimate(self, predicted: NDArray, Y: NDArray) -> None:
+    def _estimate(self, predicted: NDArray, Y: NDArray, groups: NDArray | None) -> None:
         errors, spread = self._losses(predicted, Y), self._losses(Y.mean(axis=0), Y)
+        if groups is not None:
+            errors, spread = group_sums(errors, groups), group_sums(spread, groups)
         rng = np.random.RandomState(self._seed)
-        drawn = rng.randint(len(Y), size=(1000, len(Y)))
+        drawn = rng.randint(len(errors), size=(1000, len(errors)))
         with np.errstate(divide="ignore", invalid="ignore"):
             self.estimated_r2_ = float(1 - errors.sum() / spread.sum())
             low, high = np.quantile(

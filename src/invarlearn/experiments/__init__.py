@@ -1,6 +1,6 @@
 """The papers' tables and figures, declared: see ``invarlearn reproduce --list``."""
 
-from invarlearn.experiments import breaks, cnn, few_labels, paper_002, paper_004, recipe
+from invarlearn.experiments import breaks, cnn, estimates, few_labels, paper_002, paper_004, recipe
 from invarlearn.experiments.base import Experiment, Picture
 from invarlearn.experiments.harness import kept_results, run_experiment
 from invarlearn.experiments.paper_000 import (
@@ -67,6 +67,7 @@ EXPERIMENTS: dict[str, Experiment] = {
         VOICES,
         *few_labels.EXPERIMENTS,
         breaks.EXPERIMENT,
+        estimates.EXPERIMENT,
         *recipe.EXPERIMENTS,
         cnn.EXPERIMENT,
     )

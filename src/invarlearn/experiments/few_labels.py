@@ -71,6 +71,8 @@ class Task:
     family: Family
     # its elements are listed, fewer of them, for orbits
     listed: Family
+    # who each row to learn from is of, where that is known
+    groups: NDArray | None = None
 
 
 # -- data ----------------------------------------------------------------------------------------
@@ -133,7 +135,11 @@ def voices(split: str, n_speakers: int, seed: int) -> tuple[Task, Task]:
     rows = (spectrograms[learn], y, spectrograms[test], y_test)
     others = (cepstra[learn], y, cepstra[test], y_test)
     flat = Identity()
-    return Task(*rows, _SPECTROGRAM, family, listed), Task(*others, (1,), flat, flat)
+    speaker = sound.speaker[learn]
+    return (
+        Task(*rows, _SPECTROGRAM, family, listed, speaker),
+        Task(*others, (1,), flat, flat, speaker),
+    )
 
 
 def table(name: str, seed: int) -> Task:

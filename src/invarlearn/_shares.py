@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import binomtest, norm
+from scipy.stats import t as student
 
 # Signs of so many groups are all tried; of more, so many draws of them.
 EXACT, DRAWS = 14, 20_000
@@ -33,15 +34,18 @@ def share_of(values: NDArray | list[float], groups: NDArray | None = None) -> Sh
 
     For zeros and ones that is Wilson's. Where a sample has a share of its own (of its copies, say),
     the mean is as sure as that of zeros and ones of as many samples as would spread alike. Samples
-    of one group, such as a speaker, count as far as they differ.
+    of one group, such as a speaker, count as far as they differ: with the interval of Korn and
+    Graubard (1998) for surveys, but by Wilson's formula.
     """
     values = np.asarray(values, dtype=float)
     n, mean = len(values), float(values.mean())
     if groups is not None:
         off = group_sums(values - mean, groups)
-        spread = float((off**2).sum()) / n**2
-        least = min(n, len(off))
-        effective = mean * (1 - mean) / spread if spread > 0 else float(least)
+        count = len(off)
+        spread = float((off**2).sum()) / n**2 * count / max(count - 1, 1)
+        # few groups say little of how groups differ: Student's quantile instead of the normal one
+        wider = float(student.ppf(0.975, max(count - 1, 1)) / norm.ppf(0.975)) ** 2
+        effective = mean * (1 - mean) / (spread * wider) if spread > 0 else float(count)
         return Share(mean, *_wilson(mean, float(np.clip(effective, 1, n))))
     # with a zero and a one more, so that few samples that happen to agree do not seem sure
     spread = np.concatenate([values, [0.0, 1.0]])

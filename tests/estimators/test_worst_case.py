@@ -321,7 +321,7 @@ def test_partial_fit_goes_on_where_it_was(as_sparse, n_classes):
     ids=["kernel", "linear"],
 )
 def test_a_weight_of_two_is_a_sample_twice(svc, iris):
-    X, y = iris[0][::2], iris[1][::2]
+    X, y = iris[0][::4], iris[1][::4]
     rng = np.random.RandomState(0)
     weights = rng.randint(0, 3, len(X)).astype(float)
     twice = np.repeat(np.arange(len(X)), weights.astype(int))

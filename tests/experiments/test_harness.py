@@ -117,7 +117,7 @@ def start(folder, n_jobs, **variables):
 
 
 @pytest.mark.skipif(os.name != "posix", reason="SIGKILL")
-@pytest.mark.parametrize(("n_jobs", "most"), [(1, 10), (2, 4)])
+@pytest.mark.parametrize(("n_jobs", "most"), [(1, 10), (2, 3)])
 def test_kills_change_nothing(tmp_path, n_jobs, most):
     """Kill ``invarlearn reproduce`` at moments that vary, let it finish, and compare."""
     assert start(tmp_path / "calm", 1).wait() == 0

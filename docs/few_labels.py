@@ -43,10 +43,9 @@ def show(name):
         if method == OURS and rival:
             ours = found[OURS, size]
             gains = [ours[i]["accuracy"] - rival[i]["accuracy"] for i in rival if i in ours]
-            wins = sum(gain > 0 for gain in gains)
-            print(
-                f"{size}: above the network by {fmean(gains):.2f}, in {wins} of {len(gains)} draws"
-            )
+            wins, ties = (sum(test) for test in zip(*((g > 0, g == 0) for g in gains), strict=True))
+            told = f"in {wins} of {len(gains)} draws" + f", level in {ties}" * (ties > 0)
+            print(f"{size}: above the network by {fmean(gains):.2f}, {told}")
 
 
 def show_breaks(name="few-labels-breaks"):

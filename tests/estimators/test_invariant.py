@@ -286,15 +286,26 @@ def test_the_interval_of_r2_knows_groups():
     ("groups", "error", "message"),
     [
         (np.zeros(20), ValueError, "one group only"),
-        (np.arange(19), ValueError, "inconsistent numbers of samples"),
+        (np.arange(19), ValueError, r"groups has shape \(19,\) for 20 samples"),
         (np.full(20, np.nan), ValueError, "groups has NaN"),
         ([None, "a"] * 10, TypeError, "all numbers or all strings"),
-        (np.zeros((20, 2)), ValueError, "1d"),
+        (np.zeros((20, 2)), ValueError, r"groups has shape \(20, 2\) for 20 samples"),
+        (3, ValueError, r"groups has shape \(\) for 20 samples"),
     ],
 )
 def test_groups_that_are_none_get_clear_errors(digits, groups, error, message):
     with pytest.raises(error, match=message):
         small().fit(digits.X_train[:20], digits.y_train[:20], groups)
+
+
+def test_a_class_of_one_group_is_told_of():
+    X, y, groups = slides(6, 10, 0)
+    groups = np.where(y == 1, 0, groups)
+    model = InvariantClassifier(FeatureScaling(0.9, 1.1, budget=3), n_copies=3)
+    with pytest.warns(UserWarning, match="all samples of class 1 are of one group") as caught:
+        model.fit(X, y, groups)
+    assert caught[0].filename == __file__
+    assert model.estimated_accuracy_ <= 0.5
 
 
 def test_a_group_of_nearly_all_samples_gets_a_clear_error(digits, monkeypatch):

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_consistent_length, column_or_1d, validate_data
+from sklearn.utils.validation import validate_data
 
 from invarlearn.transforms import Family
 
@@ -55,8 +55,11 @@ def check_groups(groups: ArrayLike | None, X: Any) -> NDArray[np.intp] | None:
     """Number the groups that samples are of, if there are any; one alone has no other."""
     if groups is None:
         return None
-    values = column_or_1d(groups)
-    check_consistent_length(X, values)
+    values = np.asarray(groups)
+    if values.shape != (len(X),):
+        raise ValueError(
+            f"groups has shape {values.shape} for {len(X)} samples: pass one group a sample"
+        )
     try:
         names, numbers = np.unique(values, return_inverse=True)
     except TypeError:

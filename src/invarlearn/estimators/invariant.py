@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -114,7 +115,17 @@ class InvariantClassifier(ClassifierMixin, LearnsFromCopies):
         X, y = check_training(self, X, y, self.family)
         self.classes_ = two_classes_of(y)
         targets = np.where(y[:, None] == self.classes_, 1.0, -1.0)
-        self._learn(X, targets, check_groups(groups, X))
+        numbers = check_groups(groups, X)
+        if numbers is not None:
+            alone = [c for c in self.classes_ if len(np.unique(numbers[y == c])) == 1]
+            if alone:
+                warnings.warn(
+                    f"all samples of class {alone[0]} are of one group: without it nobody knows "
+                    "the class, so that they count as wrong in estimated_accuracy_; add samples of "
+                    "other groups",
+                    stacklevel=2,
+                )
+        self._learn(X, targets, numbers)
         return self
 
     def decision_function(self, X: ArrayLike) -> NDArray:

@@ -10,6 +10,13 @@ from pathlib import Path
 from statistics import fmean, median, stdev
 
 RESULTS = Path(__file__).parent / "results"
+# Test images, in thousands.
+THOUSANDS = {
+    "few-labels-mnist": 10,
+    "few-labels-routes": 5,
+    "few-labels-letters": 0.997,
+    "few-labels-moved": 2,
+}
 OURS, NETWORK = "InvariantClassifier", "CNN, augmented"
 
 
@@ -20,6 +27,8 @@ def cells(name):
         record = json.loads(line)
         run = record["run"]
         size = next(run[axis] for axis in ("n_labels", "n_speakers", "data") if axis in run)
+        if name == "few-labels-moved":
+            size = f"{run['data']}, {size}"
         found[run["method"], size][run["seed"]] = record["result"]
     return found
 
@@ -27,7 +36,7 @@ def cells(name):
 def show(name):
     print(f"\n{name}: accuracy, draws; median seconds to fit, and for 1,000 predictions")
     found = cells(name)
-    n_test = {"few-labels-mnist": 10, "few-labels-routes": 5, "few-labels-letters": 0.997}.get(name)
+    n_test = THOUSANDS.get(name)
     for (method, size), draws in sorted(found.items(), key=lambda one: (str(one[0][1]), one[0][0])):
         values = [one["accuracy"] for one in draws.values()]
         spread = f" ± {stdev(values):.1f}" if len(values) > 1 else ""

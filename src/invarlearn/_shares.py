@@ -9,6 +9,9 @@ from numpy.typing import NDArray
 from scipy.stats import binomtest, norm
 from scipy.stats import t as student
 
+# One group is added to what is known of how groups differ: it has this intraclass correlation, and
+# a ratio that is off by a factor of e.
+ALIKE, FACTOR = 0.2, 1.0
 # Signs of so many groups are all tried; of more, so many draws of them.
 EXACT, DRAWS = 14, 20_000
 
@@ -34,25 +37,54 @@ def share_of(values: NDArray | list[float], groups: NDArray | None = None) -> Sh
 
     For zeros and ones that is Wilson's. Where a sample has a share of its own (of its copies, say),
     the mean is as sure as that of zeros and ones of as many samples as would spread alike. Samples
-    of one group, such as a speaker, count as far as they differ: with the interval of Korn and
-    Graubard (1998) for surveys, but by Wilson's formula.
+    of one group, such as a speaker, count as far as they differ: the variance is the jackknife's,
+    leaving out groups, and few groups that happen to agree do not seem sure.
     """
     values = np.asarray(values, dtype=float)
-    n, mean = len(values), float(values.mean())
+    mean = float(values.mean())
     if groups is not None:
-        off = group_sums(values - mean, groups)
-        count = len(off)
-        spread = float((off**2).sum()) / n**2 * count / max(count - 1, 1)
-        # few groups say little of how groups differ: Student's quantile instead of the normal one
-        wider = float(student.ppf(0.975, max(count - 1, 1)) / norm.ppf(0.975)) ** 2
-        effective = mean * (1 - mean) / (spread * wider) if spread > 0 else float(count)
-        return Share(mean, *_wilson(mean, float(np.clip(effective, 1, n))))
+        return Share(mean, *_wilson(mean, _size_of_groups(values, groups)))
     # with a zero and a one more, so that few samples that happen to agree do not seem sure
     spread = np.concatenate([values, [0.0, 1.0]])
     middle = float(spread.mean())
     # of zeros and ones the variance is mean (1 - mean), and this is n
-    effective = n * middle * (1 - middle) / float(spread.var())
+    effective = len(values) * middle * (1 - middle) / float(spread.var())
     return Share(mean, *_wilson(mean, effective))
+
+
+def _size_of_groups(values: NDArray, groups: NDArray) -> float:
+    """Say of how many independent samples the mean of values would be as sure."""
+    sums, sizes = group_sums(values, groups), group_sums(np.ones(len(values)), groups)
+    n, count, mean = len(values), len(sizes), float(values.mean())
+    if count == 1:
+        return 1.0
+    single = mean * (1 - mean)
+    # in terms of the variance of one sample; groups do not agree better than samples do
+    without = (sums.sum() - sums) / (n - sizes)
+    variance = max(_jackknife(without - mean) / single if single else 0, 1 / n)
+    unlike = ALIKE * float((sizes**2).sum()) / n**2
+    variance = ((count - 1) * variance + unlike) / count
+    # few groups say little of how groups differ: Student's quantile instead of the normal one
+    wider = float(student.ppf(0.975, count) / norm.ppf(0.975)) ** 2
+    return float(np.clip(1 / (variance * wider), 1, n))
+
+
+def ratio_interval(ratio: float, without: NDArray) -> tuple[float, float]:
+    """Give the 95 % interval of a positive number, from what it is without each group in turn.
+
+    Of its logarithm, with the jackknife's variance.
+    """
+    count = len(without)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        variance = _jackknife(np.log(without / ratio))
+    variance = ((count - 1) * variance + FACTOR / count) / count
+    off = float(np.exp(student.ppf(0.975, count) * np.sqrt(variance)))
+    return ratio / off, ratio * off
+
+
+def _jackknife(changes: NDArray) -> float:
+    """Give the variance of what changes so much when groups are left out one by one."""
+    return float((changes**2).sum()) * (len(changes) - 1) / len(changes)
 
 
 def group_sums(values: NDArray, groups: NDArray) -> NDArray[np.float64]:

@@ -189,17 +189,60 @@ def test_intervals_of_groups_are_wider():
     assert (own.low, own.high) == pytest.approx((alone.low, alone.high), abs=0.01)
 
 
-@pytest.mark.parametrize(("n_groups", "each"), [(3, 100), (6, 50), (40, 5)])
-def test_intervals_of_groups_hold_the_truth_as_often_as_they_say(n_groups, each):
+@pytest.mark.parametrize(
+    "sizes",
+    [[100] * 3, [50] * 6, [5] * 40, [20, 20, 20, 20, 300], [10, 10, 280], [5, 661]],
+    ids=lambda sizes: f"{len(sizes)} of {sizes[0]} to {sizes[-1]}",
+)
+@pytest.mark.parametrize("mean", [0.8, 0.95])
+def test_intervals_of_groups_hold_the_truth_as_often_as_they_say(sizes, mean):
     rng = np.random.RandomState(0)
-    groups = np.repeat(np.arange(n_groups), each)
+    groups = np.repeat(np.arange(len(sizes)), sizes)
     held = 0
     for _ in range(300):
-        # groups have shares of their own around 0.8
-        shares = rng.beta(4, 1, n_groups)
+        # groups have shares of their own
+        shares = rng.beta(10 * mean, 10 * (1 - mean), len(sizes))
         share = share_of(rng.rand(len(groups)) < shares[groups], groups)
-        held += share.low <= 0.8 <= share.high
+        held += share.low <= mean <= share.high
     assert held >= 0.9 * 300
+
+
+@pytest.mark.parametrize("n_groups", [2, 5])
+def test_groups_that_happen_to_agree_are_not_sure(n_groups):
+    groups = np.repeat(np.arange(n_groups), 100)
+
+    def width(wrong):
+        values = np.ones(100 * n_groups)
+        for group, count in enumerate(wrong):
+            values[100 * group : 100 * group + count] = 0
+        share = share_of(values, groups)
+        return share.high - share.low
+
+    alone = share_of(np.r_[np.zeros(5 * n_groups), np.ones(95 * n_groups)])
+    for count in range(5, 95, 5):
+        same = width([count] * n_groups)
+        nearly = width([count + 1, *[count] * (n_groups - 1)])
+        # rounding decides nothing
+        assert nearly == pytest.approx(same, rel=0.1)
+        assert same > 2 * (alone.high - alone.low)
+    none, one = width([0] * n_groups), width([1] + [0] * (n_groups - 1))
+    assert one == pytest.approx(none, rel=0.2)
+    assert width([30] + [0] * (n_groups - 1)) > width([30 // n_groups] * n_groups)
+    assert share_of([1, 1, 0], np.zeros(3)).low < 0.2
+
+
+def test_groups_are_told_to_estimators_that_take_them():
+    X, y = waves(48, shifted=True)
+    groups, seen = np.repeat(np.arange(12), 4), []
+
+    class Spy(VirtualSVC):
+        def fit(self, X, y, groups=None):
+            seen.append(groups)
+            return super().fit(X, y)
+
+    choose_family(Spy(C=10), X, y, CyclicShift(), ranges=(1.0,), cv=3, groups=groups)
+    assert len(seen) > 6
+    assert all(some is not None and 1 < len(np.unique(some)) < 12 for some in seen)
 
 
 def test_too_few_samples_are_told_before_the_work():

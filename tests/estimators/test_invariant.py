@@ -6,10 +6,12 @@ import warnings
 import numpy as np
 import pytest
 from scipy.linalg import sqrtm
+from sklearn import config_context
 from sklearn.base import clone
 from sklearn.datasets import load_digits, load_iris, load_sample_image
+from sklearn.model_selection import GridSearchCV, GroupKFold
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
-from sklearn.svm import SVC
+from sklearn.svm import SVC, SVR
 
 from invarlearn import InvariantClassifier, InvariantRegressor, VirtualSVC
 from invarlearn._shares import share_of
@@ -216,6 +218,27 @@ def test_few_large_errors_count_more_than_many_small_ones():
         model._warn_if_worse(after, before, Y, None)
 
 
+def test_signals_keep_how_strong_they_are():
+    def peaks(n, seed):
+        rng = np.random.RandomState(seed)
+        where, height = 25 + rng.uniform(-5, 5, n), rng.uniform(0.5, 1.5, n)
+        away = np.arange(50) - where[:, None]
+        return height[:, None] * np.exp(-((away / 3) ** 2)) + 0.05 * rng.randn(n, 50), height
+
+    (X, y), (X_new, y_new) = peaks(60, 0), peaks(300, 1)
+    family = Translation(5, shape=(1, 50))
+    model = InvariantRegressor(family, n_copies=10).fit(X, y)
+    # edges of an image would not have it
+    assert model.score(X_new, y_new) > max(0.95, SVR(C=10).fit(X, y).score(X_new, y_new))
+    assert "features: InvariantFeatures" in model.summary()
+    assert (
+        "features of images of 28 x 28: OrientedGradients"
+        in small().fit(load_mnist_sample().X_train[:20], np.arange(20) % 2).summary()
+    )
+    columns = InvariantRegressor(family.with_shape((50, 1)), n_copies=10).fit(X, y)
+    assert columns.score(X_new, y_new) > 0.95
+
+
 def slides(n_groups, each, seed):
     """Give images of two classes from slides, and the slide of each.
 
@@ -236,7 +259,7 @@ def test_groups_are_left_out_together():
     new, labels, _ = slides(40, 10, 1)
     params = {"family": FeatureScaling(0.9, 1.1, budget=3), "n_copies": 3}
     alone = InvariantClassifier(**params).fit(X, y)
-    model = InvariantClassifier(**params).fit(X, y, groups)
+    model = InvariantClassifier(**params).fit(X, y, groups=groups)
     truth = model.score(new, labels)
     # other samples of its slide tell what a sample is, but there are none of a new slide
     assert alone.estimated_accuracy_ > 0.95
@@ -246,7 +269,7 @@ def test_groups_are_left_out_together():
     # not as sure as 120 samples that are independent
     sure = share_of([1] * 66 + [0] * 54)
     assert np.subtract(*model.interval_[::-1]) > 1.2 * (sure.high - sure.low)
-    assert "by leaving out each of 12 groups, 120 samples" in model.summary()
+    assert "by leaving out each of 12 groups (120 samples" in model.summary()
     assert model.predict_proba(new).max(axis=1).mean() < 0.85
 
 
@@ -271,15 +294,60 @@ def test_groups_are_predicted_as_if_they_had_never_been_there():
         np.testing.assert_allclose(found.predicted[out], expected, atol=1e-8)
 
 
+def test_numbers_of_groups_are_predicted_without_their_mean():
+    rng = np.random.RandomState(0)
+    F, y = rng.randn(2, 20, 5), 5 + rng.randn(20, 1)
+    groups = rng.permutation(np.repeat([0, 1, 2], [3, 5, 12]))
+    Y = y - y.mean()
+    found = InvariantRegressor(lam=1.0)._left_out_with(0.2, F, Y, _copies._members(20, groups))
+    for group in range(3):
+        out = groups == group
+        rows, mean = F[:, ~out].reshape(-1, 5), y[~out].mean()
+        alpha = Ridge(RBF(0.2)(rows) + 1, np.tile(y[~out] - mean, (2, 1)), 1.0).alpha
+        expected = (RBF(0.2)(F[0, out], rows) + 1) @ alpha + mean
+        np.testing.assert_allclose(found.predicted[out] + y.mean(), expected, atol=1e-8)
+
+
+@pytest.mark.parametrize(("n_groups", "each"), [(2, 20), (5, 20), (40, 1)])
+def test_intervals_of_r2_hold_the_truth(n_groups, each):
+    def draw(n_groups, each, seed):
+        rng = np.random.RandomState(seed)
+        groups = np.repeat(np.arange(n_groups), each)
+        X = 0.7 * rng.randn(n_groups, 4)[groups] + rng.randn(len(groups), 4)
+        return X, X[:, 0] + 0.7 * rng.randn(n_groups)[groups] + 0.3 * rng.randn(len(groups)), groups
+
+    X_new, y_new, _ = draw(300, 5, 99)
+    held, values = 0, []
+    for seed in range(40):
+        X, y, groups = draw(n_groups, each, seed)
+        model = InvariantRegressor(Identity(), lam=1.0).fit(X, y, groups=groups)
+        held += model.interval_[0] <= model.score(X_new, y_new) <= model.interval_[1]
+        values.append(model.interval_[0] <= model.estimated_r2_ <= model.interval_[1])
+    assert held >= 0.8 * 40
+    assert all(values)
+
+
 def test_the_interval_of_r2_knows_groups():
     rng = np.random.RandomState(0)
     groups = np.repeat(np.arange(8), 15)
     X = rng.randn(8, 6)[groups] + 0.1 * rng.randn(120, 6)
     y = X[:, 0] + rng.randn(8)[groups]
-    alone, model = InvariantRegressor().fit(X, y), InvariantRegressor().fit(X, y, groups)
+    alone, model = InvariantRegressor().fit(X, y), InvariantRegressor().fit(X, y, groups=groups)
     assert alone.estimated_r2_ > 0.9 > model.estimated_r2_ + 0.3
     widths = [np.subtract(*one.interval_[::-1]) for one in (alone, model)]
     assert widths[1] > 2 * widths[0]
+
+
+class Unknown:
+    """As pandas' NA: it cannot be said whether it is equal to itself."""
+
+    __hash__ = None
+
+    def __eq__(self, other):
+        return self
+
+    def __bool__(self):
+        raise TypeError("ambiguous")
 
 
 @pytest.mark.parametrize(
@@ -288,14 +356,21 @@ def test_the_interval_of_r2_knows_groups():
         (np.zeros(20), ValueError, "one group only"),
         (np.arange(19), ValueError, r"groups has shape \(19,\) for 20 samples"),
         (np.full(20, np.nan), ValueError, "groups has NaN"),
-        ([None, "a"] * 10, TypeError, "all numbers or all strings"),
+        ([None, "a"] * 10, ValueError, "groups has NaN"),
+        (["a", float("nan")] * 10, ValueError, "groups has NaN"),
+        (np.array(["a", Unknown()] * 10, dtype=object), ValueError, "groups has NaN"),
+        (np.array(["2020-01-01", "NaT"] * 10, dtype="datetime64[D]"), ValueError, "groups has NaN"),
+        (np.ma.masked_equal([1, 2] * 10, 1), ValueError, "groups has NaN"),
+        ([1, "1"] * 10, TypeError, "all numbers or all strings"),
+        ([["a"], ["b", "c"]] * 10, ValueError, "list of lists"),
+        (np.zeros((20, 1)), ValueError, r"pass groups.ravel\(\)"),
         (np.zeros((20, 2)), ValueError, r"groups has shape \(20, 2\) for 20 samples"),
         (3, ValueError, r"groups has shape \(\) for 20 samples"),
     ],
 )
 def test_groups_that_are_none_get_clear_errors(digits, groups, error, message):
     with pytest.raises(error, match=message):
-        small().fit(digits.X_train[:20], digits.y_train[:20], groups)
+        small().fit(digits.X_train[:20], digits.y_train[:20], groups=groups)
 
 
 def test_a_class_of_one_group_is_told_of():
@@ -303,18 +378,58 @@ def test_a_class_of_one_group_is_told_of():
     groups = np.where(y == 1, 0, groups)
     model = InvariantClassifier(FeatureScaling(0.9, 1.1, budget=3), n_copies=3)
     with pytest.warns(UserWarning, match="all samples of class 1 are of one group") as caught:
-        model.fit(X, y, groups)
+        model.fit(X, y, groups=groups)
     assert caught[0].filename == __file__
     assert model.estimated_accuracy_ <= 0.5
 
 
-def test_a_group_of_nearly_all_samples_gets_a_clear_error(digits, monkeypatch):
+def test_classes_of_one_group_do_not_spoil_what_is_chosen():
+    X, y, groups = slides(6, 20, 0)
+    X[:, 1] += 5 * y
+    # a third class, of one slide, far from the others: when left out it is always wrong, and surely
+    X, y = np.vstack([X, X[:20] + 10]), np.r_[y, np.full(20, 2)]
+    groups = np.r_[groups, np.zeros(20, dtype=int)]
+    family = FeatureScaling(0.9, 1.1, budget=3)
+    without = InvariantClassifier(family, n_copies=3).fit(X[:120], y[:120], groups=groups[:120])
+    with pytest.warns(UserWarning, match="all samples of class 2 are of one group"):
+        model = InvariantClassifier(family, n_copies=3).fit(X, y, groups=groups)
+    assert model.lam_ <= 3 * without.lam_
+    assert model.predict_proba(X[:120]).max(axis=1).mean() > 0.8
+    with pytest.warns(UserWarning, match="each of the classes 0, 1, 2 are of one group"):
+        model.fit(X, y, groups=y)
+    assert model.estimated_accuracy_ == 0
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_small_groups_are_never_missing_where_few_samples_choose(digits, monkeypatch, seed):
     monkeypatch.setattr(_copies, "CHOICE_ROWS", 60)
-    groups = np.zeros(100)
-    groups[0] = 1
-    model = small(random_state=1)
-    with pytest.raises(ValueError, match="nearly all samples are of one group"):
-        model.fit(digits.X_train[:100], digits.y_train[:100], groups)
+    monkeypatch.setattr(_copies, "GAMMA_ROWS", 30)
+    groups = np.r_[np.zeros(95), np.ones(3), [2, 3]]
+    model = small(random_state=seed)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="all samples of")
+        model.fit(digits.X_train[:100], digits.y_train[:100], groups=groups)
+    assert model._n_groups == 4
+    assert model._left[0] < 100
+    # nobody knows much of a single group
+    assert np.subtract(*model.interval_[::-1]) > 0.3
+
+
+def test_samples_of_groups_come_in_proportion():
+    groups = np.repeat([5, 1, 3], [60, 30, 10])
+    order = _copies._evenly(np.random.RandomState(0).permutation(100), groups)
+    assert sorted(order) == list(range(100))
+    assert set(groups[order[:3]]) == {1, 3, 5}
+    assert np.unique(groups[order[:50]], return_counts=True)[1] == pytest.approx([15, 5, 30], abs=1)
+
+
+def test_groups_are_routed(digits):
+    X, y, groups = digits.X_train[:60], digits.y_train[:60] % 2, np.arange(60) // 5
+    grid = {"n_copies": [2, 3]}
+    with config_context(enable_metadata_routing=True):
+        search = GridSearchCV(small().set_fit_request(groups=True), grid, cv=GroupKFold(3))
+        search.fit(X, y, groups=groups)
+    assert "each of 12 groups" in search.best_estimator_.summary()
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 from sklearn.utils import check_X_y
+from sklearn.utils.validation import has_fit_parameter
 
 from invarlearn._progress import Clock, Progress
 from invarlearn._shares import Share, chance_of_gain, group_sums, share_of
@@ -148,7 +149,7 @@ def choose_family(
         Parts of the samples for the estimate, and for the choice.
     groups : array-like of shape (n_samples,), optional
         Samples of a group, such as a patient or a speaker, are left out together, and count
-        together where chance is judged.
+        together where chance is judged. Estimators whose ``fit`` takes groups are told.
     param : str, default="family"
         The parameter that takes the family, such as ``"virtualsvc__family"``.
     random_state : int, default=0
@@ -188,7 +189,9 @@ def choose_family(
         check_number(value, name, low=2, whole=True)
     steps = _steps(named, factors)
     outer = _splits(y, groups, cv, random_state)
-    work = _Work(estimator, X, y, param, named, n_jobs, progress)
+    # who else chooses something by leaving out samples is told which are of one group
+    told = groups if has_fit_parameter(estimator, "groups") else None
+    work = _Work(estimator, X, y, told, param, named, n_jobs, progress)
     # all parts are cut before the work begins, so that too few samples are told at once
     parts = []
     for train, _ in outer:
@@ -226,12 +229,13 @@ class _Work:
         estimator: Any,
         X: NDArray,
         y: NDArray,
+        groups: NDArray | None,
         param: str,
         named: dict[str, Family],
         n_jobs: int | None,
         progress: Progress | None,
     ):
-        self.estimator, self.X, self.y, self.param = estimator, X, y, param
+        self.estimator, self.X, self.y, self.groups, self.param = estimator, X, y, groups, param
         self.named, self.n_jobs = named, n_jobs
         self.known: dict[tuple[Chosen, bytes, bytes], NDArray] = {}
         self.clock = Clock(0, 0, progress)
@@ -250,8 +254,9 @@ class _Work:
         new = {key: task for key, task in zip(keys, tasks, strict=True) if key not in self.known}
         self.clock.total += len(new)
         run = Parallel(n_jobs=self.n_jobs, return_as="generator")
+        given = (self.X, self.y, self.groups, self.param)
         jobs = (
-            delayed(_right)(self.estimator, self.X, self.y, self.param, self.family(c), train, test)
+            delayed(_right)(self.estimator, *given, self.family(c), train, test)
             for c, train, test in new.values()
         )
         for key, found in zip(new, run(jobs), strict=True):
@@ -315,12 +320,17 @@ def _right(
     estimator: Any,
     X: NDArray,
     y: NDArray,
+    groups: NDArray | None,
     param: str,
     family: Family,
     train: NDArray,
     test: NDArray,
 ) -> NDArray[np.bool_]:
-    model = clone(estimator).set_params(**{param: family}).fit(X[train], y[train])
+    model = clone(estimator).set_params(**{param: family})
+    if groups is not None and len(np.unique(groups[train])) > 1:
+        model.fit(X[train], y[train], groups=groups[train])
+    else:
+        model.fit(X[train], y[train])
     return np.asarray(model.predict(X[test]) == y[test])
 
 

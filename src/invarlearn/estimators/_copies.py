@@ -15,9 +15,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from invarlearn._progress import Clock, Progress
 from invarlearn._shares import chance_of_gain
-from invarlearn.estimators._targets import check_family
+from invarlearn.estimators._targets import check_family, check_rows
 from invarlearn.features.compress import principal_directions, whitening
-from invarlearn.features.defaults import default_family, default_features
+from invarlearn.features.defaults import default_family, default_features, has_edges
 from invarlearn.kernels._gaussian import (
     SIMILARITY_ROWS,
     lower_similarity,
@@ -59,6 +59,8 @@ class LearnsFromCopies(BaseEstimator):
 
     # told how far the solution has come, where it takes long
     _progress: Progress | None = None
+    # whether targets have their mean taken off
+    _centred = False
     # how many groups samples are of, if that was said
     _n_groups: int | None = None
 
@@ -99,8 +101,12 @@ class LearnsFromCopies(BaseEstimator):
         """Give the class of each sample, if there are classes."""
         return None
 
+    def _counted(self, Y: NDArray, parts: list[NDArray]) -> NDArray[np.bool_]:
+        """Say which samples count where things are chosen, if parts are left out in turn."""
+        return np.ones(len(Y), dtype=bool)
+
     @abstractmethod
-    def _estimate(self, predicted: NDArray, Y: NDArray, groups: NDArray | None) -> None:
+    def _estimate(self, left: LeftOut, Y: NDArray, groups: NDArray | None) -> None:
         """Keep what left-out predictions say of new samples, or of those of new groups."""
         raise NotImplementedError
 
@@ -123,7 +129,7 @@ class LearnsFromCopies(BaseEstimator):
         self._check_parameters(X)
         rng = check_generator(self.random_state)
         # in random order, so that the first samples are any samples
-        self._order = rng.permutation(len(X))
+        self._order = _evenly(rng.permutation(len(X)), groups)
         self._seed = int(rng.randint(2**31 - 1))
         family = self._family_of(X.shape[1])
         self.n_copies_ = self._copies_of(family, len(X))
@@ -149,8 +155,8 @@ class LearnsFromCopies(BaseEstimator):
         candidates = self._candidates(family)
         self.family_ = candidates[-1]  # the widest: what features must cope with
         # pixels need no more than single precision; columns of a table may be far from zero
-        pixels = self.family_.domain in ("image", "spectrogram")
-        self._dtype = np.dtype(np.float32 if pixels else np.float64)
+        self._edges = has_edges(self.family_, X.shape[1])
+        self._dtype = np.dtype(np.float32 if self._edges else np.float64)
         X, Y = X[self._order].astype(self._dtype, copy=False), Y[self._order]
         groups = None if groups is None else groups[self._order]
         some, _ = self._few_copies(X, CHOICE_ROWS)
@@ -185,7 +191,7 @@ class LearnsFromCopies(BaseEstimator):
 
         Features of images and spectrograms stay: they do not know the family. (1, samples, numbers)
         """
-        still = self.family_ if self.family_.domain in ("image", "spectrogram") else Identity()
+        still = self.family_ if self._edges else Identity()
         F = self._new_features(still, X.shape[1], seed).fit(X).transform(X)
         mean, directions = principal_directions(F, int(self.n_components))
         return ((F - mean) @ directions).astype(self._precision)[None]
@@ -275,7 +281,7 @@ class LearnsFromCopies(BaseEstimator):
         copies, n, _ = known.shape
         targets = Y[:n]
         groups = None if groups is None else groups[:n]
-        best: _LeftOut | None = None
+        best: LeftOut | None = None
         for family in candidates:
             self.family_ = family
             F = known
@@ -289,7 +295,7 @@ class LearnsFromCopies(BaseEstimator):
         self.lams_, self.left_out_errors_ = best.lams, best.errors
         self._left, self._without = (n, copies), ""
         self._n_groups = None if groups is None else len(np.unique(groups))
-        self._estimate(best.predicted, targets, groups)
+        self._estimate(best, targets, groups)
         if plain is not None:
             alone = self._left_out(plain, targets, groups).predicted
             self._without = self._in_words(alone, targets)
@@ -310,7 +316,7 @@ class LearnsFromCopies(BaseEstimator):
                 stacklevel=6,
             )
 
-    def _left_out(self, F: NDArray, Y: NDArray, groups: NDArray | None) -> _LeftOut:
+    def _left_out(self, F: NDArray, Y: NDArray, groups: NDArray | None) -> LeftOut:
         """Predict samples, each without its group and all copies, with the best gamma and lam.
 
         F has shape (copies, samples, numbers), the samples themselves first.
@@ -328,25 +334,31 @@ class LearnsFromCopies(BaseEstimator):
             return best
         return self._left_out_with(best.gamma, F, Y, _members(len(Y), groups))
 
-    def _left_out_with(
-        self, gamma: float, F: NDArray, Y: NDArray, parts: list[NDArray]
-    ) -> _LeftOut:
+    def _left_out_with(self, gamma: float, F: NDArray, Y: NDArray, parts: list[NDArray]) -> LeftOut:
         """Predict samples, each part without itself and its copies, by one gamma, the best lam."""
         copies, n, _ = F.shape
         rows = np.arange(copies * n).reshape(copies, n)
         groups = [rows[:, part].ravel() for part in parts]
         K = lower_similarity(F.reshape(copies * n, -1), gamma)
-        targets = np.tile(Y, (copies, 1))
+        counted = self._counted(Y, parts)
+        Y = np.asarray(Y, dtype=float)
+        # a constant as well: where the mean of others is another, predictions follow
+        known = np.column_stack([Y, np.ones(n)]) if self._centred else Y
+        targets = np.tile(known, (copies, 1))
         lams = LAMS if self.lam is None else (float(self.lam),)
         found = np.empty((len(lams), *Y.shape), dtype=F.dtype)
 
         def leave_out(i: int) -> None:
             left = ridge(K, targets, lams[i]).left_out(groups)
             for part, predicted in zip(parts, left, strict=True):
-                found[i, part] = predicted[: len(part)]
+                predicted = predicted[: len(part)]
+                if self._centred:
+                    mean = (Y.sum(axis=0) - Y[part].sum(axis=0)) / (n - len(part))
+                    predicted = predicted[:, :-1] + mean * (1 - predicted[:, -1:])
+                found[i, part] = predicted
 
         in_threads(leave_out, range(len(lams)))
-        return _LeftOut(float(gamma), np.array(lams), found, Y)
+        return LeftOut(float(gamma), np.array(lams), found, Y, counted)
 
     def _solve(
         self,
@@ -428,6 +440,7 @@ class LearnsFromCopies(BaseEstimator):
     def _scores(self, X: ArrayLike) -> NDArray:
         """Predict the targets of rows, averaged over copies if asked for: (n, targets)."""
         check_is_fitted(self)
+        check_rows(X)
         X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
         count = int(self.n_average) if self.n_copies_ > 1 else 1
         out = np.zeros((len(X), self._alpha.shape[1]), dtype=self._precision)
@@ -483,11 +496,15 @@ class LearnsFromCopies(BaseEstimator):
         each = (
             f"each of {left} samples with its copies, {copies} of each"
             if self._n_groups is None
-            else f"each of {self._n_groups} groups, {left} samples and copies, {copies} of each"
+            else f"each of {self._n_groups} groups ({left} samples, with {copies} copies of each)"
         )
+        pixels = ""
+        if getattr(self, "_edges", False):
+            shape = self.family_.resolve_shape(self.n_features_in_)
+            pixels = f" of images of {' x '.join(map(str, shape))}"
         return (
             f"family: {words_of_family(self.family_)}{unseen}\n"
-            f"features: {names}, then {self._directions.shape[1]} principal directions\n"
+            f"features{pixels}: {names}, then {self._directions.shape[1]} principal directions\n"
             f"copies: {self.n_copies_} of each of {n} samples; {weights}\n"
             f"lam: {self.lam_:g}, gamma: {self.gamma_:.3g}\n"
             f"{self._estimate_in_words()}, by leaving out {each}\n"
@@ -510,12 +527,18 @@ def _members(n: int, groups: NDArray | None) -> list[NDArray[np.intp]]:
     if groups is None:
         return list(np.arange(n)[:, None])
     _, numbers = np.unique(groups[:n], return_inverse=True)
-    if numbers.max() == 0:
-        raise ValueError(
-            "nearly all samples are of one group: when it is left out too few remain to learn "
-            "from; pass finer groups, or None"
-        )
     return [np.flatnonzero(numbers == i) for i in range(numbers.max() + 1)]
+
+
+def _evenly(order: NDArray[np.intp], groups: NDArray | None) -> NDArray[np.intp]:
+    """Change an order so that its first samples are of all groups, and then as many of each."""
+    if groups is None:
+        return order
+    numbers = np.unique(groups[order], return_inverse=True)[1]
+    share = np.empty(len(order))
+    for members in _members(len(order), numbers):
+        share[members] = np.arange(len(members)) / len(members)
+    return order[np.argsort(share, kind="stable")]
 
 
 class Moved:
@@ -533,13 +556,16 @@ class Moved:
         return out
 
 
-class _LeftOut:
+class LeftOut:
     """What was predicted of samples that were left out, for one gamma and every lam."""
 
-    def __init__(self, gamma: float, lams: NDArray, predicted: NDArray, Y: NDArray):
+    def __init__(
+        self, gamma: float, lams: NDArray, predicted: NDArray, Y: NDArray, counted: NDArray
+    ):
         self.gamma = gamma
         self.lams = lams
-        self.errors = np.array([float(((P - Y) ** 2).mean()) for P in predicted])
+        self.counted = counted
+        self.errors = np.array([float(((P - Y)[counted] ** 2).mean()) for P in predicted])
         self.error = float(self.errors.min())
         self.lam = float(lams[self.errors.argmin()])
         self.predicted = predicted[int(self.errors.argmin())]

@@ -55,20 +55,35 @@ def check_groups(groups: ArrayLike | None, X: Any) -> NDArray[np.intp] | None:
     """Number the groups that samples are of, if there are any; one alone has no other."""
     if groups is None:
         return None
-    values = np.asarray(groups)
+    try:
+        values = np.asarray(groups)
+    except ValueError:
+        raise ValueError("groups is a list of lists: pass one group a sample") from None
     if values.shape != (len(X),):
-        raise ValueError(
-            f"groups has shape {values.shape} for {len(X)} samples: pass one group a sample"
-        )
+        column = "groups.ravel()" if values.shape == (len(X), 1) else "one group a sample"
+        raise ValueError(f"groups has shape {values.shape} for {len(X)} samples: pass {column}")
+    # as they came: in an array with strings, 1 and NaN are strings too
+    given = np.asarray(groups, dtype=object)
+    masked = isinstance(groups, np.ma.MaskedArray) and np.ma.getmaskarray(groups).any()
+    if masked or any(map(_missing, given)):
+        raise ValueError("groups has NaN: give every sample a group, be it one of its own")
+    if len({isinstance(value, str) for value in given}) > 1:
+        raise TypeError("groups must be all numbers or all strings, one a sample")
     try:
         names, numbers = np.unique(values, return_inverse=True)
     except TypeError:
-        raise TypeError("groups must be all numbers or all strings, one a sample") from None
-    if np.asarray(names != names).any():
-        raise ValueError("groups has NaN: give every sample a group, be it one of its own")
+        raise TypeError("groups must be numbers or strings, one a sample") from None
     if len(names) < 2:
         raise ValueError(
             "groups has one group only: when it is left out nothing remains to learn from; pass "
             "two or more, or None"
         )
     return numbers
+
+
+def _missing(value: Any) -> bool:
+    """Say whether a value is None, NaN, or pandas' NA or NaT, which is not equal to itself."""
+    try:
+        return value is None or not bool(value == value)
+    except TypeError:
+        return True

@@ -11,9 +11,9 @@ from scipy.special import softmax
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import validate_data
 
-from invarlearn._shares import group_sums, share_of
+from invarlearn._shares import group_sums, ratio_interval, share_of
 from invarlearn.estimators._calibration import steepness_of
-from invarlearn.estimators._copies import LearnsFromCopies
+from invarlearn.estimators._copies import LearnsFromCopies, LeftOut
 from invarlearn.estimators._targets import (
     check_groups,
     check_rows,
@@ -81,7 +81,8 @@ class InvariantClassifier(ClassifierMixin, LearnsFromCopies):
     estimated_accuracy_ : float
         Part of the samples that were right when they were left out: with the best of what was
         tried, and with fewer copies, of fewer samples if these are many, than the model has.
-        Features are not found anew for each, so that it is a little too good for few samples.
+        Features are not found anew for each, so that it is a little too good for few samples, or
+        few groups.
         What differs within classes is not yet shrunk there, since that looks at labels.
     interval_ : tuple of two floats
         95 % confidence interval of it, if samples are independent, or groups are.
@@ -99,7 +100,7 @@ class InvariantClassifier(ClassifierMixin, LearnsFromCopies):
     """
 
     def fit(
-        self, X: ArrayLike, y: ArrayLike, groups: ArrayLike | None = None
+        self, X: ArrayLike, y: ArrayLike, *, groups: ArrayLike | None = None
     ) -> InvariantClassifier:
         """Draw copies, choose ranges and lam, and solve.
 
@@ -115,17 +116,7 @@ class InvariantClassifier(ClassifierMixin, LearnsFromCopies):
         X, y = check_training(self, X, y, self.family)
         self.classes_ = two_classes_of(y)
         targets = np.where(y[:, None] == self.classes_, 1.0, -1.0)
-        numbers = check_groups(groups, X)
-        if numbers is not None:
-            alone = [c for c in self.classes_ if len(np.unique(numbers[y == c])) == 1]
-            if alone:
-                warnings.warn(
-                    f"all samples of class {alone[0]} are of one group: without it nobody knows "
-                    "the class, so that they count as wrong in estimated_accuracy_; add samples of "
-                    "other groups",
-                    stacklevel=2,
-                )
-        self._learn(X, targets, numbers)
+        self._learn(X, targets, check_groups(groups, X))
         return self
 
     def decision_function(self, X: ArrayLike) -> NDArray:
@@ -153,11 +144,29 @@ class InvariantClassifier(ClassifierMixin, LearnsFromCopies):
     def _classes_of(self, Y: NDArray) -> NDArray:
         return Y.argmax(axis=1)
 
-    def _estimate(self, predicted: NDArray, Y: NDArray, groups: NDArray | None) -> None:
-        right = share_of(1 - self._losses(predicted, Y), groups)
+    def _counted(self, Y: NDArray, parts: list[NDArray]) -> NDArray[np.bool_]:
+        """Leave aside samples of a class that is in one part only, unless all are."""
+        part = np.empty(len(Y), dtype=int)
+        for i, rows in enumerate(parts):
+            part[rows] = i
+        known = ~np.isin(Y.argmax(axis=1), _alone(Y.argmax(axis=1), part))
+        return known if known.any() else ~known
+
+    def _estimate(self, left: LeftOut, Y: NDArray, groups: NDArray | None) -> None:
+        if groups is not None and len(alone := self.classes_[_alone(Y.argmax(axis=1), groups)]):
+            names = ", ".join(map(str, alone[:5])) + ", …" * (len(alone) > 5)
+            which = f"class {names} are" if len(alone) == 1 else f"each of the classes {names} are"
+            warnings.warn(
+                f"all samples of {which} of one group: without it nobody knows the class, so that "
+                "they count as wrong in estimated_accuracy_, and as nothing where lam and "
+                "probabilities are chosen; add samples of other groups",
+                stacklevel=6,
+            )
+        right = share_of(1 - self._losses(left.predicted, Y), groups)
         self.estimated_accuracy_ = right.value
         self.interval_ = (right.low, right.high)
-        self._steepness = steepness_of(predicted, Y.argmax(axis=1))
+        counted = left.counted
+        self._steepness = steepness_of(left.predicted[counted], Y.argmax(axis=1)[counted])
 
     def _estimate_in_words(self) -> str:
         low, high = self.interval_
@@ -204,7 +213,7 @@ class InvariantRegressor(RegressorMixin, LearnsFromCopies):
     estimated_r2_ : float
         Of the samples when they were left out; not a number if all targets are alike.
     interval_ : tuple of two floats
-        95 % confidence interval of it, by drawing samples, or groups, anew.
+        95 % confidence interval of it, if samples are independent, or groups are.
     seconds_ : dict
     n_features_in_ : int
 
@@ -218,8 +227,11 @@ class InvariantRegressor(RegressorMixin, LearnsFromCopies):
     True
     """
 
+    # ridge shrinks to the mean of targets
+    _centred = True
+
     def fit(
-        self, X: ArrayLike, y: ArrayLike, groups: ArrayLike | None = None
+        self, X: ArrayLike, y: ArrayLike, *, groups: ArrayLike | None = None
     ) -> InvariantRegressor:
         """Draw copies, choose ranges and lam, and solve.
 
@@ -256,18 +268,23 @@ class InvariantRegressor(RegressorMixin, LearnsFromCopies):
     def _losses(self, predicted: NDArray, Y: NDArray) -> NDArray:
         return ((predicted - Y) ** 2).mean(axis=1)
 
-    def _estimate(self, predicted: NDArray, Y: NDArray, groups: NDArray | None) -> None:
-        errors, spread = self._losses(predicted, Y), self._losses(Y.mean(axis=0), Y)
-        if groups is not None:
-            errors, spread = group_sums(errors, groups), group_sums(spread, groups)
-        rng = np.random.RandomState(self._seed)
-        drawn = rng.randint(len(errors), size=(1000, len(errors)))
+    def _estimate(self, left: LeftOut, Y: NDArray, groups: NDArray | None) -> None:
+        members = np.arange(len(Y)) if groups is None else groups
+        errors = group_sums(self._losses(left.predicted, Y), members)
+        sizes = group_sums(np.ones(len(Y)), members)
+        sums = np.stack([group_sums(column, members) for column in Y.T], axis=1)
+        squares = group_sums((Y**2).mean(axis=1), members)
+
+        def unexplained(some: Any) -> Any:
+            """Give squared errors as a part of those of the mean, of all groups or without one."""
+            n, first = some(sizes), some(sums)
+            return some(errors) / (some(squares) - (first**2).mean(axis=-1) / n)
+
         with np.errstate(divide="ignore", invalid="ignore"):
-            self.estimated_r2_ = float(1 - errors.sum() / spread.sum())
-            low, high = np.quantile(
-                1 - errors[drawn].sum(axis=1) / spread[drawn].sum(axis=1), [0.025, 0.975]
-            )
-        self.interval_ = (float(low), float(high))
+            ratio = float(unexplained(lambda values: values.sum(axis=0)))
+            without = unexplained(lambda values: values.sum(axis=0) - values)
+        low, high = ratio_interval(ratio, without)
+        self.estimated_r2_, self.interval_ = 1 - ratio, (1 - high, 1 - low)
 
     def _estimate_in_words(self) -> str:
         low, high = self.interval_
@@ -281,3 +298,9 @@ class InvariantRegressor(RegressorMixin, LearnsFromCopies):
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = True
         return tags
+
+
+def _alone(classes: NDArray, groups: NDArray) -> NDArray[np.intp]:
+    """Give the classes, numbered from 0, all samples of which are of one group."""
+    pairs = np.unique(np.stack([classes, groups]), axis=1)
+    return np.flatnonzero(np.bincount(pairs[0]) == 1)

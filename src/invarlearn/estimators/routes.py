@@ -24,6 +24,7 @@ from invarlearn.estimators.representer_cv import InvSVCCV
 from invarlearn.estimators.rls import RLSClassifier
 from invarlearn.estimators.worst_case import WorstCaseSVC
 from invarlearn.estimators.worst_case_linear import WorstCaseLinearSVC
+from invarlearn.features.defaults import has_edges
 from invarlearn.features.invariant import InvariantFeatures
 from invarlearn.features.oriented import OrientedGradients
 from invarlearn.functionals import Change
@@ -49,9 +50,9 @@ def features_route(family: Family, n_features: int, seed: int) -> Any:
     size = family._size(n_features)
     few = None if size <= MOST_ELEMENTS else MOST_ELEMENTS
     own = InvariantFeatures(
-        family, 300, 12, n_elements=few, normalize=_is_image(family), random_state=seed
+        family, 300, 12, n_elements=few, normalize=has_edges(family, n_features), random_state=seed
     )
-    if not _is_image(family):
+    if not has_edges(family, n_features):
         return make_pipeline(*_scaled(family), own, StandardScaler(), RLSClassifier())
     gradients = OrientedGradients(shape=family.resolve_shape(n_features))
     maps = gradients.fit(np.zeros((1, n_features), dtype=np.float32)).shape_
@@ -61,7 +62,7 @@ def features_route(family: Family, n_features: int, seed: int) -> Any:
 
 def kernel_route(family: Family, n_features: int, seed: int) -> Any:
     """Give an SVM on the best fit; of images, of their gradients."""
-    if not _is_image(family):
+    if not has_edges(family, n_features):
         return make_pipeline(*_scaled(family), OrbitSVC(_listed(family, n_features, seed)))
     gradients = OrientedGradients(shape=family.resolve_shape(n_features))
     return OrbitSVC(_listed(family, n_features, seed), features=gradients)
@@ -221,10 +222,6 @@ def class_scores(model: Any, X: NDArray) -> NDArray[np.float64]:
 def _scaled(family: Family) -> list[Any]:
     """Give what standardises columns, if nothing moves values from one to another."""
     return [StandardScaler()] if isinstance(family, Identity) else []
-
-
-def _is_image(family: Family) -> bool:
-    return family.domain in ("image", "spectrogram")
 
 
 def _listed(family: Family, n_features: int, seed: int) -> Family:

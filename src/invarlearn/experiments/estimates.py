@@ -15,7 +15,7 @@ def run_estimates(
     """Learn from some speakers; give the estimate, its interval, and what is right of others."""
     task, _ = voices("speakers", n_speakers, seed)
     model = InvariantClassifier(task.family, n_copies=n_copies, random_state=seed)
-    model.fit(task.X, task.y, task.groups if left_out == "speakers" else None)
+    model.fit(task.X, task.y, groups=task.groups if left_out == "speakers" else None)
     some = np.random.RandomState(seed).permutation(len(task.X_test))[:n_test]
     accuracy = model.score(task.X_test[some], task.y_test[some])
     low, high = model.interval_

@@ -39,16 +39,24 @@ def default_family(shape: Shape, n_features: int, name: str) -> Family:
     return family.with_shape(shape)
 
 
+def has_edges(family: Family, n_features: int) -> bool:
+    """Say whether a family acts on images, or spectrograms, of more than one line."""
+    if family.domain not in ("image", "spectrogram"):
+        return False
+    return min(family.resolve_shape(n_features)[:2]) > 1
+
+
 def default_features(
     family: Family, n_features: int, n_landmarks: int, random_state: Any
 ) -> Pipeline:
     """Give the features, not fitted, for rows that a family acts on.
 
     Images and spectrograms: oriented gradients, and local kernel features of these; gradients of
-    spectrograms are divided by the contrast of a wider neighbourhood. Sequences: invariant
-    features. Anything else: the rows themselves. The last two are standardised.
+    spectrograms are divided by the contrast of a wider neighbourhood. Sequences, and images of one
+    line: invariant features. Anything else: the rows themselves. The last two are standardised.
     """
-    if family.domain == "sequence":
+    edges = has_edges(family, n_features)
+    if family.domain in ("sequence", "image", "spectrogram") and not edges:
         few = family._size(n_features) <= MOST_ELEMENTS
         invariant = InvariantFeatures(
             family,
@@ -59,7 +67,7 @@ def default_features(
             random_state=random_state,
         )
         return make_pipeline(invariant, StandardScaler())
-    if family.domain not in ("image", "spectrogram"):
+    if not edges:
         return make_pipeline(StandardScaler())
     gradients = OrientedGradients(shape=family.resolve_shape(n_features))
     if family.domain == "spectrogram":

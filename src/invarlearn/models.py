@@ -13,6 +13,7 @@ from scipy.special import softmax
 from invarlearn._progress import Progress
 from invarlearn._shares import Share, share_of
 from invarlearn.estimators._calibration import steepness_of
+from invarlearn.estimators._groups import check_groups, fitted
 from invarlearn.estimators.routes import ROUTES, RouteScore, class_scores, compare_routes
 from invarlearn.features.defaults import default_family
 from invarlearn.readers import ReadError, Source
@@ -188,17 +189,22 @@ def train_model(
         raise ValueError(f"route {route!r} is unknown: choose {', '.join([AUTO, *ROUTES])}")
     y = _classes_of(source)
     family = family_for(source, words)
-    told(f"reading {len(source):,} samples of {len(np.unique(y))} classes")
+    groups = check_groups(source.groups, y)
+    number = "" if groups is None else f", in {len(np.unique(groups)):,} groups"
+    told(f"reading {len(source):,} samples of {len(np.unique(y))} classes{number}")
     if source.note:
         told(source.note)
     X = source.read_all()
     facts: dict[str, Any] = {"settings": source.settings, "family": family, "n_samples": len(y)}
+    if groups is not None:
+        facts["settings"] = {**source.settings, "n_groups": len(np.unique(groups))}
     if route == INVARIANT:
         # it leaves out samples itself, and far more quickly
-        told("learning from them, and leaving out each to see what accuracy to expect")
+        each = "each" if groups is None else "each group"
+        told(f"learning from them, and leaving out {each} to see what accuracy to expect")
         estimator = ROUTES[route](family, X.shape[1], seed)
         estimator._progress = progress
-        estimator.fit(X, y)
+        fitted(estimator, X, y, groups)
         # not to be saved
         del estimator._progress
         accuracy = (estimator.estimated_accuracy_, *estimator.interval_)
@@ -206,26 +212,27 @@ def train_model(
         return Model(estimator, None, route=route, accuracy=accuracy, compared=compared, **facts)
     told("leaving out parts of them, to see what accuracy to expect")
     routes = list(ROUTES) if route == AUTO else [route]
-    n_splits = min(SPLITS, int(np.unique(y, return_counts=True)[1].max()))
-    scores = compare_routes(routes, family, X, y, seed, n_splits, progress)
+    most = int(np.unique(y, return_counts=True)[1].max())
+    n_splits = min(SPLITS, most if groups is None else len(np.unique(groups)))
+    scores = compare_routes(routes, family, X, y, seed, n_splits, progress, groups)
     # of equals the first: the one to begin with
     best = max(scores, key=lambda one: -1.0 if one.right is None else float(one.right.mean()))
     if best.right is None or best.scores is None:
         raise ValueError(f"route {best.route}: {best.reason}")
     told(f"learning from all of them, by the route {best.route}")
-    found = share_of(best.right)
+    found = share_of(best.right, groups)
     return Model(
-        estimator=ROUTES[best.route](family, X.shape[1], seed).fit(X, y),
+        estimator=fitted(ROUTES[best.route](family, X.shape[1], seed), X, y, groups),
         steepness=steepness_of(best.scores, np.searchsorted(np.unique(y), y)),
         route=best.route,
         accuracy=(found.value, found.low, found.high),
-        compared=[_in_words(one) for one in scores],
+        compared=[_in_words(one, groups) for one in scores],
         **facts,
     )
 
 
-def _in_words(score: RouteScore) -> dict[str, Any]:
-    found: Share | None = None if score.right is None else share_of(score.right)
+def _in_words(score: RouteScore, groups: NDArray | None) -> dict[str, Any]:
+    found: Share | None = None if score.right is None else share_of(score.right, groups)
     return {
         "route": score.route,
         "accuracy": None if found is None else found.value,

@@ -157,6 +157,34 @@ def test_routes_are_compared_and_the_best_is_told(tmp_path, table):
     assert again.read_text() == out.read_text()
 
 
+@pytest.mark.parametrize("route", ["invariant", "features"])
+def test_groups_are_left_out_together(tmp_path, few_copies, route):
+    # patients have levels of their own, and each patient is of one class
+    rng = np.random.RandomState(0)
+    patient = np.repeat(np.arange(12), 8)
+    X = rng.randn(12, 6)[patient] + 0.1 * rng.randn(96, 6)
+    lines = ["patient,a,b,c,d,e,f,class"]
+    for number, row in zip(patient, X, strict=True):
+        values = ",".join(f"{value:.4f}" for value in row)
+        lines.append(f"p{number},{values},{'yes' if number % 2 else 'no'}")
+    table = tmp_path / "t.csv"
+    table.write_text("\n".join(lines))
+    model = tmp_path / "m.skops"
+    options = ["--model", model, "--route", route]
+    alone = json.loads(run("train", table, *options, "--ignore", "patient", "--json").stdout)
+    found = run("train", table, *options, "--groups", "patient", "--json")
+    together = json.loads(found.stdout)
+    assert alone["accuracy"] > 0.95
+    assert alone["groups"] is None
+    assert together["accuracy"] < 0.75
+    assert together["groups"] == 12
+    assert np.subtract(*together["interval"][::-1]) > 0.3
+    told = run("train", table, *options, "--groups", "patient").output
+    assert "96 samples of 2 classes, in 12 groups" in " ".join(told.split())
+    assert "all of a group together, of 12" in " ".join(told.split())
+    run("predict", table, "--model", model, "--out", tmp_path / "p.csv")
+
+
 def test_words_are_listed():
     found = run("words")
     assert "rotation:15  (image)" in found.output
@@ -190,6 +218,8 @@ def test_mistakes_get_one_line_and_the_right_code(tmp_path, table, program):
         (["train", table, "--shape", "2x2"], 1, "rows of 3 numbers cannot have the shape 2x2"),
         (["train", table, "--model", table], 1, "is read, and would be replaced"),
         (["train", table, "--model", "/dev/null"], 1, "no ordinary file"),
+        (["train", table, "--groups", "z"], 1, "no column 'z'"),
+        (["train", table, "--groups", "class"], 1, "which column is the class?"),
         (["train"], 2, "Missing argument"),
         (["predict", table, "--model", tmp_path / "no.skops"], 1, "does not exist"),
         (["audit", table, "--model", table], 1, "no model"),

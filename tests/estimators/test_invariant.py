@@ -239,6 +239,17 @@ def test_signals_keep_how_strong_they_are():
     assert columns.score(X_new, y_new) > 0.95
 
 
+def test_channels_that_come_first_are_told_of():
+    X = np.random.RandomState(0).rand(10, 3 * 16 * 16)
+    with pytest.warns(UserWarning, match="3 x 16 pixels with 16 channels") as caught:
+        small(shape=(3, 16, 16), n_copies=2).fit(X, np.arange(10) % 2)
+    assert caught[0].filename == __file__
+    with pytest.raises(ValueError, match=r"pass X.reshape\(len\(X\), -1\)"):
+        small(n_copies=2).fit(X[:, :64], np.arange(10) % 2).predict(np.zeros((2, 8, 8)))
+    alike = InvariantRegressor(Identity()).fit(X[:, :5], np.ones(10))
+    assert "all targets are alike" in alike.summary()
+
+
 def slides(n_groups, each, seed):
     """Give images of two classes from slides, and the slide of each.
 

@@ -294,7 +294,7 @@ def written(path, content):
         ("a.npz", {"X": np.zeros((2, 3)), "y": np.zeros(3)}, "y has shape"),
         ("a.npz", {"X": np.zeros((2, 3)), "y": np.array([0, np.nan])}, "y has values"),
         ("a.npz", {"X": np.zeros((2, 1, 1, 1, 1))}, "5 axes"),
-        ("a.npz", {"X": np.array([{}, {}], dtype=object)}, "no NPZ file"),
+        ("a.npz", {"X": np.array([{}, {}], dtype=object)}, "objects of Python"),
         ("a.parquet", b"PAR1", "Parquet"),
         ("a.txt", "text", ".txt is not understood"),
     ],
@@ -474,7 +474,7 @@ def test_an_archive_that_would_run_code_is_refused(tmp_path):
             return (open, (str(tmp_path / "harm"), "w"))
 
     np.savez(tmp_path / "a.npz", X=np.array([Harm()], dtype=object))
-    with pytest.raises(ReadError, match="no NPZ file"):
+    with pytest.raises(ReadError, match="objects of Python"):
         open_samples(tmp_path / "a.npz")
     assert not (tmp_path / "harm").exists()
 
@@ -486,3 +486,70 @@ def test_an_archive_that_claims_too_much_is_refused(tmp_path):
         file.writestr("X.npy", content)
     with pytest.raises(ReadError, match="no NPZ file"):
         open_samples(tmp_path / "a.npz")
+
+
+def test_numbers_of_rows_are_left_out_of_tables(tmp_path):
+    (tmp_path / "a.csv").write_text(",a,b,label\n0,5,1,x\n1,7,2,y\n2,5,9,x\n")
+    source = open_samples(tmp_path / "a.csv")
+    assert source.settings["columns"] == ["a", "b"]
+    assert "columns: 'a', 'b'; '', numbers of rows as it seems, is left out" in source.note
+    again = open_samples(tmp_path / "a.csv", like=source.settings)
+    np.testing.assert_array_equal(again.read_all(), source.read_all())
+    (tmp_path / "b.csv").write_text("id,a,label\n10,5,x\n11,7,y\n12,5,x\n")
+    source = open_samples(tmp_path / "b.csv")
+    assert source.settings["columns"] == ["id", "a"]
+    assert "'id' counts the rows: leave it out, by --ignore 'id'" in source.note
+    source = open_samples(tmp_path / "b.csv", ignore=["id"])
+    assert source.settings["columns"] == ["a"]
+    assert source.note == "columns: 'a'"
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_groups_of_tables_are_no_numbers(tmp_path, ending):
+    pandas = pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    text = "patient,a,note,label\np1,5,good,x\np2,7,bad,y\np1,5,,x\n"
+    (tmp_path / "a.csv").write_text(text)
+    pandas.read_csv(tmp_path / "a.csv").to_parquet(tmp_path / "a.parquet")
+    path = tmp_path / f"a.{ending}"
+    source = open_samples(path, groups="patient", ignore=["note"])
+    assert source.groups.tolist() == ["p1", "p2", "p1"]
+    assert source.labels.tolist() == ["x", "y", "x"]
+    assert source.settings["columns"] == ["a"]
+    assert open_samples(path, like=source.settings).groups is None
+    with pytest.raises(ReadError, match="--ignore 'patient'"):
+        open_samples(path, ignore=["note"])
+    with pytest.raises(ReadError, match="no column 'speaker'"):
+        open_samples(path, groups="speaker")
+    with pytest.raises(ReadError, match="'label' is the class, and cannot be left out"):
+        open_samples(path, label="label", groups="label", ignore=["note", "patient"])
+    with pytest.raises(ReadError, match="no 'note'"):
+        open_samples(path, groups="note", ignore=["patient"])
+
+
+def test_groups_of_arrays(tmp_path):
+    path = tmp_path / "a.npz"
+    np.savez(path, X=np.eye(4), y=[0, 1, 0, 1], groups=[3, 3, 4, 4], slide=["a", "b", "c", "d"])
+    assert open_samples(path).groups.tolist() == [3, 3, 4, 4]
+    source = open_samples(path, groups="slide")
+    assert source.groups.tolist() == ["a", "b", "c", "d"]
+    assert open_samples(path, like=source.settings).groups is None
+    with pytest.raises(ReadError, match="no array 'patient'; there are 'X', 'y', 'groups'"):
+        open_samples(path, groups="patient")
+    with pytest.raises(ReadError, match="--ignore is for columns"):
+        open_samples(path, ignore=["slide"])
+    np.savez(path, X=np.eye(2), y=np.array(["a", "b"], dtype=object))
+    with pytest.raises(ReadError, match=r"y has objects of Python in it.*save y.astype\(str\)"):
+        open_samples(path)
+
+
+def test_groups_of_files_are_in_their_names(digits):
+    for path in digits.glob("*/*.png"):
+        path.rename(path.with_name(f"patient{int(path.stem) // 2}_{path.name}"))
+    names = open_samples(digits, groups="patient[0-9]+").groups
+    assert names.tolist() == ["patient0", "patient0", "patient1"] * 2
+    assert open_samples(digits, groups="patient([0-9]+)_").groups.tolist() == ["0", "0", "1"] * 2
+    with pytest.raises(ReadError, match="--groups 'slide' is not in the name"):
+        open_samples(digits, groups="slide")
+    with pytest.raises(ReadError, match="is no regular expression"):
+        open_samples(digits, groups="(")

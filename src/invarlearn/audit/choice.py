@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
@@ -13,13 +12,11 @@ import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
-from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 from sklearn.utils import check_X_y
-from sklearn.utils.validation import has_fit_parameter
 
 from invarlearn._progress import Clock, Progress
 from invarlearn._shares import Share, chance_of_gain, group_sums, share_of
-from invarlearn.estimators._targets import check_groups
+from invarlearn.estimators._groups import check_groups, fitted, stratified_splits
 from invarlearn.transforms import Family, Identity
 from invarlearn.transforms._checks import check_number
 from invarlearn.transforms.combine import Combination
@@ -189,9 +186,7 @@ def choose_family(
         check_number(value, name, low=2, whole=True)
     steps = _steps(named, factors)
     outer = _splits(y, groups, cv, random_state)
-    # who else chooses something by leaving out samples is told which are of one group
-    told = groups if has_fit_parameter(estimator, "groups") else None
-    work = _Work(estimator, X, y, told, param, named, n_jobs, progress)
+    work = _Work(estimator, X, y, groups, param, named, n_jobs, progress)
     # all parts are cut before the work begins, so that too few samples are told at once
     parts = []
     for train, _ in outer:
@@ -326,11 +321,8 @@ def _right(
     train: NDArray,
     test: NDArray,
 ) -> NDArray[np.bool_]:
-    model = clone(estimator).set_params(**{param: family})
-    if groups is not None and len(np.unique(groups[train])) > 1:
-        model.fit(X[train], y[train], groups=groups[train])
-    else:
-        model.fit(X[train], y[train])
+    some = None if groups is None else groups[train]
+    model = fitted(clone(estimator).set_params(**{param: family}), X[train], y[train], some)
     return np.asarray(model.predict(X[test]) == y[test])
 
 
@@ -369,12 +361,7 @@ def _splits(
         raise ValueError(
             f"no class has {n_splits} samples: pass smaller cv= and inner_cv=, or more samples"
         )
-    kind = StratifiedKFold if groups is None else StratifiedGroupKFold
-    folds = kind(n_splits, shuffle=True, random_state=seed)
-    with warnings.catch_warnings():
-        # a class with fewer samples than parts is missing from some of them
-        warnings.filterwarnings("ignore", message="The least populated class")
-        splits = list(folds.split(np.zeros((len(y), 1)), y, groups))
+    splits = stratified_splits(y, groups, n_splits, seed)
     if any(len(np.unique(y[train])) < 2 or not len(test) for train, test in splits):
         raise ValueError(
             "when a part is left out, fewer than two classes remain: pass smaller cv= and "

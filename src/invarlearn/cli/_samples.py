@@ -19,6 +19,13 @@ Data = Annotated[
         "file with X and y; a .csv or .parquet table with a column for the class."
     ),
 ]
+NewData = Annotated[
+    Path,
+    typer.Argument(
+        help="A folder of PNG or JPEG images, or of WAV files; a .npz file with X; a .csv or "
+        ".parquet table. Classes may be there or not."
+    ),
+]
 ModelPath = Annotated[Path, typer.Option("--model", help="The model, a .skops file.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 # as in invarlearn.transforms, which takes long to import
@@ -41,6 +48,14 @@ def sides(text: str | None, option: str, most: int = 2) -> tuple[int, ...] | Non
         raise typer.BadParameter(f"{text!r} is not a size such as 28x28", param_hint=option)
     found = tuple(int(part) for part in text.split("x"))
     return found * 2 if len(found) == 1 else found
+
+
+def check_inputs(data: Path, model: Path | None = None) -> None:
+    """Say at once, before anything else is loaded, what is not there."""
+    if not data.exists():
+        raise ValueError(f"{data} does not exist")
+    if model is not None and not model.exists():
+        raise ValueError(f"{model} does not exist: train writes a model with --model {model}")
 
 
 def check_output(path: Path, *inputs: Path) -> None:

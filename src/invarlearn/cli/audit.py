@@ -12,6 +12,7 @@ from invarlearn.cli._samples import (
     AsJson,
     Data,
     ModelPath,
+    check_inputs,
     check_output,
     command_line,
     print_json,
@@ -33,6 +34,7 @@ def audit_command(
 
     Use samples that the model was not trained with.
     """
+    check_inputs(data, model)
     from invarlearn.audit import invariance_report
     from invarlearn.cli._show import console, progress_of
     from invarlearn.models import family_for, told_family

@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from invarlearn.cli._samples import AsJson, Data, ModelPath, check_output, print_json
+from invarlearn.cli._samples import (
+    AsJson,
+    ModelPath,
+    NewData,
+    check_inputs,
+    check_output,
+    print_json,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -19,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def predict_command(
-    data: Data,
+    data: NewData,
     model: ModelPath = Path("model.skops"),
     out: Annotated[Path, typer.Option(help="Where to write the classes, as CSV.")] = Path(
         "predictions.csv"
@@ -27,6 +34,7 @@ def predict_command(
     as_json: AsJson = False,
 ) -> None:
     """Write the class of every sample, and how probable it is."""
+    check_inputs(data, model)
     from invarlearn._files import whole_file
     from invarlearn._progress import Clock
     from invarlearn.cli._show import console, progress_of

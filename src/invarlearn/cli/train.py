@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from invarlearn.cli._samples import MAY_CHANGE, AsJson, Data, check_output, print_json, sides
+from invarlearn.cli._samples import (
+    MAY_CHANGE,
+    AsJson,
+    Data,
+    check_inputs,
+    check_output,
+    print_json,
+    sides,
+)
 
 if TYPE_CHECKING:
     from invarlearn.models import Model
@@ -44,10 +52,22 @@ def train_command(
         str | None,
         typer.Option(help="Tables, arrays: rows are images, such as 28x28 or 32x32x3."),
     ] = None,
+    groups: Annotated[
+        str | None,
+        typer.Option(
+            help="What says the slide, patient or speaker of a sample, if several are of one: of "
+            "tables the column; of folders a regular expression for file names, such as "
+            "'patient[0-9]+'; of .npz files the array (groups, if nothing is said)."
+        ),
+    ] = None,
+    ignore: Annotated[
+        list[str] | None, typer.Option(help="Tables: a column to leave out. Can be repeated.")
+    ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Of everything that is random.")] = 0,
     as_json: AsJson = False,
 ) -> None:
     """Learn the classes of samples in files, and write a model."""
+    check_inputs(data)
     from invarlearn.cli._show import errors, progress_of
     from invarlearn.models import train_model
     from invarlearn.persistence import save_model
@@ -62,6 +82,8 @@ def train_command(
         rate=rate,
         label=label,
         shape=sides(shape, "--shape", most=3),
+        groups=groups,
+        ignore=ignore or [],
     )
     with progress_of("train") as progress:
         trained = train_model(
@@ -86,6 +108,7 @@ def _in_json(trained: Model, path: Path) -> dict[str, Any]:
     return {
         "model": str(path),
         "samples": trained.n_samples,
+        "groups": trained.settings.get("n_groups"),
         "classes": trained.estimator.classes_.tolist(),
         "may_change": told_family(trained.family),
         "route": trained.route,
@@ -93,6 +116,11 @@ def _in_json(trained: Model, path: Path) -> dict[str, Any]:
         "interval": [low, high],
         "routes": trained.compared,
     }
+
+
+def _by_groups(trained: Model) -> str:
+    number = trained.settings.get("n_groups")
+    return "" if number is None else f", all of a group together, of {number:,}"
 
 
 def _tell(trained: Model, path: Path) -> None:
@@ -118,7 +146,7 @@ def _tell(trained: Model, path: Path) -> None:
     console.print(text, highlight=False, soft_wrap=True)
     console.print(
         f"expect {100 * value:.1f} % right (95 % interval {100 * low:.1f} to {100 * high:.1f}), by "
-        f"leaving out parts of {trained.n_samples:,} samples"
+        f"leaving out parts of {trained.n_samples:,} samples{_by_groups(trained)}"
         + ("; a little less, since it is the best of several" if len(trained.compared) > 1 else ""),
         highlight=False,
         soft_wrap=True,

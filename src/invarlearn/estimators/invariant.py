@@ -14,12 +14,8 @@ from sklearn.utils.validation import validate_data
 from invarlearn._shares import group_sums, ratio_interval, share_of
 from invarlearn.estimators._calibration import steepness_of
 from invarlearn.estimators._copies import LearnsFromCopies, LeftOut
-from invarlearn.estimators._targets import (
-    check_groups,
-    check_rows,
-    check_training,
-    two_classes_of,
-)
+from invarlearn.estimators._groups import check_groups
+from invarlearn.estimators._targets import check_rows, check_training, two_classes_of
 
 
 class InvariantClassifier(ClassifierMixin, LearnsFromCopies):
@@ -288,6 +284,8 @@ class InvariantRegressor(RegressorMixin, LearnsFromCopies):
 
     def _estimate_in_words(self) -> str:
         low, high = self.interval_
+        if np.isnan(self.estimated_r2_):
+            return "estimated R2: none, since all targets are alike"
         return f"estimated R2: {self.estimated_r2_:.3f} (95 % interval {low:.3f} to {high:.3f})"
 
     def _in_words(self, predicted: NDArray, Y: NDArray) -> str:

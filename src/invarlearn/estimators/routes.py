@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
-from sklearn.model_selection import StratifiedKFold
 from sklearn.pipeline import make_pipeline, make_union
 from sklearn.preprocessing import StandardScaler
 
 from invarlearn._progress import Clock, Progress
+from invarlearn.estimators._groups import fitted, stratified_splits
 from invarlearn.estimators.invariant import InvariantClassifier
 from invarlearn.estimators.orbit import OrbitSVC
 from invarlearn.estimators.representer_cv import InvSVCCV
@@ -122,6 +122,7 @@ def compare_routes(
     seed: int = 0,
     n_splits: int = 3,
     progress: Progress | None = None,
+    groups: NDArray | None = None,
 ) -> list[RouteScore]:
     """Predict samples that are left out, by each of some routes.
 
@@ -136,18 +137,21 @@ def compare_routes(
         Parts of the samples, no more than the largest class has.
     progress : callable, optional
         Called with (done, total, seconds left) after each fit.
+    groups : array of shape (n_samples,), optional
+        Samples of a group are left out together.
 
     Returns
     -------
     list of RouteScore
         In the order of ``routes``.
     """
-    with warnings.catch_warnings():
-        # a class with fewer samples than parts is missing from some of them
-        warnings.filterwarnings("ignore", message="The least populated class")
-        folds = StratifiedKFold(n_splits, shuffle=True, random_state=seed)
-        splits = list(folds.split(X, y))
-    for train, _ in splits:
+    splits = stratified_splits(y, groups, n_splits, seed)
+    for train, test in splits:
+        if groups is not None and (len(np.unique(y[train])) < 2 or not len(test)):
+            raise ValueError(
+                f"{len(np.unique(groups))} groups are too few, or too unlike, to leave some out: "
+                "fewer than two classes remain; add groups, or use the route invariant"
+            )
         if len(np.unique(y[train])) < 2:
             counts = dict(zip(*np.unique(y, return_counts=True), strict=True))
             rare = min(counts, key=lambda label: counts[label])
@@ -156,7 +160,7 @@ def compare_routes(
                 "or use the route invariant"
             )
     clock = Clock(len(routes) * len(splits), 0, progress)
-    trials = [_Trial(route, family, X, y, seed) for route in routes]
+    trials = [_Trial(route, family, X, y, seed, groups) for route in routes]
     for trial in trials:
         slow = trial.route in ("functionals", "worst-case") and family.domain != "bag"
         if slow and len(routes) > 1 and len(y) > MOST_SAMPLES:
@@ -172,8 +176,16 @@ def compare_routes(
 class _Trial:
     """How a route does at samples that are left out; it ends with the first error."""
 
-    def __init__(self, route: str, family: Family, X: NDArray, y: NDArray, seed: int):
-        self.route, self.X, self.y, self.reason = route, X, y, ""
+    def __init__(
+        self,
+        route: str,
+        family: Family,
+        X: NDArray,
+        y: NDArray,
+        seed: int,
+        groups: NDArray | None,
+    ):
+        self.route, self.X, self.y, self.groups, self.reason = route, X, y, groups, ""
         self.classes = np.unique(y)
         self.scores = np.full((len(y), len(self.classes)), -np.inf)
         self.right = np.empty(len(y), dtype=bool)
@@ -195,7 +207,8 @@ class _Trial:
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                model = clone(self.estimator).fit(self.X[train], self.y[train])
+                some = None if self.groups is None else self.groups[train]
+                model = fitted(clone(self.estimator), self.X[train], self.y[train], some)
             self.right[test] = model.predict(self.X[test]) == self.y[test]
             known = np.searchsorted(self.classes, model.classes_)
             self.scores[np.ix_(test, known)] = class_scores(model, self.X[test])

@@ -38,6 +38,7 @@ EXPERIMENT = Experiment(
     x="n_speakers",
     lines="left_out",
     metric="error",
+    revision=2,
     unit="points",
     seeds={"quick": 1, "full": 5},
     settings={"quick": {"n_test": 500, "n_copies": 3}, "full": {"n_test": 3000}},

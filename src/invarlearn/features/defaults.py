@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from math import isqrt
 from typing import Any
 
@@ -34,6 +35,12 @@ def default_family(shape: Shape, n_features: int, name: str) -> Family:
     if shape is None and (side * side != n_features or side < SMALLEST_IMAGE):
         return Identity()
     shape = image_shape(shape, n_features, name)
+    if len(shape) == 3 and shape[0] in (3, 4) and shape[2] > 4:
+        warnings.warn(
+            f"shape={shape} means {shape[0]} x {shape[1]} pixels with {shape[2]} channels, which "
+            "come last; if yours come first, pass np.moveaxis(images, 1, -1), and their shape",
+            stacklevel=5,
+        )
     pixels = max(1.0, min(shape[:2]) / 14)
     family = Rotation(15) * Scaling(1.15) * Shear(0.25) * Translation(pixels)
     return family.with_shape(shape)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,8 @@ def open_samples(
     rate: int = 8000,
     label: str | None = None,
     shape: tuple[int, ...] | None = None,
+    groups: str | None = None,
+    ignore: Sequence[str] = (),
 ) -> Source:
     """Open samples, whatever they are in.
 
@@ -42,6 +45,11 @@ def open_samples(
         Of tables: the column with the class. None: one called label, class, target or y.
     shape : tuple, optional
         Of tables and arrays: (height, width) or (height, width, channels) of a row.
+    groups : str, optional
+        What says the slide, patient or speaker of a sample. Of tables a column, of NPZ files an
+        array (None: ``groups``, if it is there), of folders a regular expression for names.
+    ignore : sequence of str
+        Of tables: columns that are left out.
 
     Returns
     -------
@@ -55,7 +63,9 @@ def open_samples(
     path = Path(path)
     if not path.exists():
         raise ReadError(f"{path} does not exist")
-    source = _opened(path, like or {}, size, colour, rate, label, shape)
+    if ignore and path.suffix.lower() not in TABLES:
+        raise ReadError(f"{path} is no table: --ignore is for columns")
+    source = _opened(path, like or {}, size, colour, rate, label, shape, groups, list(ignore))
     source.settings["n_features"] = source.n_features
     if like is not None:
         _check_alike(path, source, like)
@@ -70,28 +80,36 @@ def _opened(
     rate: int,
     label: str | None,
     shape: tuple[int, ...] | None,
+    groups: str | None,
+    ignore: list[str],
 ) -> Source:
     if path.is_dir():
         kind = like.get("kind") or _kind_of(path)
         if kind == "images":
             known = like.get("size")
             size = size if known is None else (int(known[0]), int(known[1]))
-            return Images(path, size, bool(like.get("colour", colour)))
-        if kind == "sounds":
+            files: Images | Sounds = Images(path, size, bool(like.get("colour", colour)))
+        elif kind == "sounds":
             names = ("rate", "n_bins", "n_frames")
-            return Sounds(
+            files = Sounds(
                 path, **{name: int(like[name]) for name in names} if like else {"rate": rate}
             )
-        raise ReadError(f"{path} is a folder, and the model was trained with a table or an array")
+        else:
+            raise ReadError(
+                f"{path} is a folder, and the model was trained with a table or an array"
+            )
+        if groups is not None:
+            files.group_by(groups)
+        return files
     ending = path.suffix.lower()
     if like.get("shape"):
         shape = tuple(map(int, like["shape"]))
     if ending == ".npz":
-        return read_npz(path, shape, like)
+        return read_npz(path, shape, like, groups)
     if ending in TABLES:
         # a model that was trained with something else needs no classes of a table
         wanted = (like.get("label", label), like.get("columns"))
-        return TABLES[ending](path, *wanted, shape, needed=not like)
+        return TABLES[ending](path, *wanted, shape, not like, groups, ignore)
     raise ReadError(
         f"{path}: {ending or 'a file without ending'} is not understood; pass a folder of images "
         "or of WAV files, or a .npz, .csv or .parquet file"

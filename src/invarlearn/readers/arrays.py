@@ -14,6 +14,8 @@ from invarlearn.readers.base import ReadError, Source
 
 # Columns that are taken for the class if nothing is said.
 LABELS = ("label", "class", "target", "y")
+# What pandas calls the numbers of rows when it writes them.
+NAMELESS = ("", "__index_level_0__")
 
 
 class Rows(Source):
@@ -28,12 +30,13 @@ class Rows(Source):
         names: Sequence[str],
         shape: tuple[int, ...] | None,
         settings: dict[str, Any],
+        groups: NDArray | None = None,
     ):
         if shape is not None and int(np.prod(shape)) != X.shape[1]:
             raise ReadError(
                 f"rows of {X.shape[1]} numbers cannot have the shape {'x'.join(map(str, shape))}"
             )
-        self._X, self.labels, self.names = X, labels, names
+        self._X, self.labels, self.names, self.groups = X, labels, names, groups
         self.shape = shape
         self.settings = {"kind": self.kind, "shape": None if shape is None else list(shape)}
         self.settings |= settings
@@ -48,12 +51,20 @@ class Rows(Source):
         return self._X[rows]
 
 
-def read_npz(path: Path, shape: tuple[int, ...] | None, like: dict[str, Any] | None = None) -> Rows:
-    """Read X, (n, d) or (n, height, width[, channels]), and y if it is there."""
+def read_npz(
+    path: Path,
+    shape: tuple[int, ...] | None,
+    like: dict[str, Any] | None = None,
+    groups: str | None = None,
+) -> Rows:
+    """Read X, (n, d) or (n, height, width[, channels]), and y and groups if they are there."""
+    wanted = ["X", "y"] if like else ["X", "y", groups or "groups"]
     try:
         with np.load(path, allow_pickle=False) as file:
-            found = {name: file[name] for name in ("X", "y") if name in file.files}
+            found = {name: _array(path, file, name) for name in wanted if name in file.files}
             names = file.files
+    except ReadError:
+        raise
     except Exception as error:  # a damaged archive can fail anywhere in the reader
         raise ReadError(f"{path} is no NPZ file that can be read: {_first_line(error)}") from None
     if "X" not in found:
@@ -92,8 +103,23 @@ def read_npz(path: Path, shape: tuple[int, ...] | None, like: dict[str, Any] | N
         raise ReadError(f"{path}: y has values that are not numbers: mend or remove these rows")
     if y is not None and y.dtype.kind == "S":
         y = y.astype(str)
+    if groups is not None and groups not in found:
+        raise ReadError(f"{path} has no array {groups!r}; there are {_some(names)}")
     settings = {"columns": None, "values": kind}
-    return Rows(X, y, _numbers(len(X)), shape or own, settings)
+    members = None if like else found.get(groups or "groups")
+    return Rows(X, y, _numbers(len(X)), shape or own, settings, members)
+
+
+def _array(path: Path, file: Any, name: str) -> NDArray:
+    try:
+        return file[name]
+    except ValueError as error:
+        if "allow_pickle" not in str(error):
+            raise
+        raise ReadError(
+            f"{path}: {name} has objects of Python in it, which are not read, since that can run "
+            f"any code: save {name}.astype(str), or .astype(float)"
+        ) from None
 
 
 def read_csv(
@@ -102,14 +128,16 @@ def read_csv(
     columns: list[str] | None,
     shape: tuple[int, ...] | None,
     needed: bool = True,
+    groups: str | None = None,
+    ignore: Sequence[str] = (),
 ) -> Rows:
     """Read a table whose first line names the columns."""
     lines = _csv_lines(path)
     header = next(lines, (0, []))[1]
-    wanted, place = _columns(path, header, label, columns, needed)
-    label = header[place] if place is not None else None
+    wanted, label = _columns(path, header, label, columns, needed, groups, ignore)
     index = [header.index(name) for name in wanted]
-    rows, labels = [], []
+    texts: dict[str, list[str]] = {name: [] for name in (label, groups) if name is not None}
+    rows = []
     for number, fields in lines:
         if len(fields) != len(header):
             raise ReadError(
@@ -118,15 +146,13 @@ def read_csv(
             )
         # an array each: lists of floats take four times as much
         rows.append(np.array(_floats(path, number, fields, index, header)))
-        if place is not None:
-            if not fields[place].strip():
-                raise ReadError(f"{path}, line {number}: no {label!r}; fill it in, or remove it")
-            labels.append(fields[place].strip())
+        for name, values in texts.items():
+            values.append(fields[header.index(name)].strip())
+            if not values[-1]:
+                raise ReadError(f"{path}, line {number}: no {name!r}; fill it in, or remove it")
     if not rows:
         raise ReadError(f"{path} has no rows under its header")
-    X = np.stack(rows)
-    y = np.array(labels) if place is not None else None
-    return Rows(X, y, _numbers(len(X)), shape, {"columns": wanted, "label": label})
+    return _table(np.stack(rows), texts, shape, header, wanted, label, groups)
 
 
 def read_parquet(
@@ -135,6 +161,8 @@ def read_parquet(
     columns: list[str] | None,
     shape: tuple[int, ...] | None,
     needed: bool = True,
+    groups: str | None = None,
+    ignore: Sequence[str] = (),
 ) -> Rows:
     """Read a table in Parquet's format."""
     try:
@@ -147,9 +175,11 @@ def read_parquet(
         table = pyarrow.parquet.ParquetFile(path).read()
         # text that is no UTF-8 would fail later, where it is looked at
         table.validate(full=True)
-        wanted, place = _columns(path, table.column_names, label, columns, needed)
+        header = table.column_names
+        wanted, label = _columns(path, header, label, columns, needed, groups, ignore)
         numbers = [table.column(name).to_numpy() for name in wanted]
-        classes = None if place is None else table.column(place).to_pylist()
+        named = [name for name in (label, groups) if name is not None]
+        texts = {name: table.column(name).to_pylist() for name in named}
     except ReadError:
         raise
     except Exception as error:  # a damaged file can fail anywhere in the reader
@@ -161,19 +191,43 @@ def read_parquet(
     parts = []
     for name, values in zip(wanted, numbers, strict=True):
         if values.dtype.kind not in "buif":
-            raise ReadError(f"{path}: column {name!r} has other things than numbers")
+            raise ReadError(
+                f"{path}: column {name!r} has other things than numbers; code them, or pass "
+                f"--ignore {name!r}"
+            )
         parts.append(values.astype(np.float64))
         bad = np.flatnonzero(~np.isfinite(parts[-1]))
         if len(bad):
             raise ReadError(f"{path}, row {bad[0] + 1}: column {name!r} has no number: fill it in")
-    y = None
-    label = None if place is None else table.column_names[place]
-    if classes is not None:
-        if missing := sum(value is None or value != value for value in classes):
-            raise ReadError(f"{path}: {missing} rows have no {label!r}: fill it in")
-        y = np.array([str(value) for value in classes])
-    X = np.stack(parts, axis=1)
-    return Rows(X, y, _numbers(len(X)), shape, {"columns": wanted, "label": label})
+    for name, values in texts.items():
+        if missing := sum(value is None or value != value for value in values):
+            raise ReadError(f"{path}: {missing} rows have no {name!r}: fill it in")
+    return _table(np.stack(parts, axis=1), texts, shape, header, wanted, label, groups)
+
+
+def _table(
+    X: NDArray,
+    texts: dict[str, list[Any]],
+    shape: tuple[int, ...] | None,
+    header: list[str],
+    wanted: list[str],
+    label: str | None,
+    groups: str | None,
+) -> Rows:
+    """Put together what was read of a table, and say which columns are learned from."""
+    y, members = (
+        None if name is None else np.array([str(value) for value in texts[name]])
+        for name in (label, groups)
+    )
+    found = Rows(X, y, _numbers(len(X)), shape, {"columns": wanted, "label": label}, groups=members)
+    found.note = f"columns: {_some(wanted)}"
+    if left := [name for name in header if name in NAMELESS]:
+        found.note += f"; {_some(left)}, numbers of rows as it seems, is left out"
+    steps = np.diff(X, axis=0)
+    for at, name in enumerate(wanted):
+        if len(X) > 2 and (steps[:, at] == 1).all():
+            found.note += f"; {name!r} counts the rows: leave it out, by --ignore {name!r}"
+    return found
 
 
 def _columns(
@@ -181,9 +235,11 @@ def _columns(
     header: list[str],
     label: str | None,
     columns: list[str] | None,
-    needed: bool = True,
-) -> tuple[list[str], int | None]:
-    """Give the names of the numbers' columns, and the place of the label's."""
+    needed: bool,
+    groups: str | None,
+    ignore: Sequence[str],
+) -> tuple[list[str], str | None]:
+    """Give the names of the numbers' columns, and of the label's."""
     if not header:
         raise ReadError(f"{path} is empty: its first line must name the columns")
     if len(set(header)) < len(header):
@@ -196,7 +252,11 @@ def _columns(
                 f"{path} has no column {missing[0]!r}, which the model was trained with; it has "
                 f"{_some(header)}"
             )
-        return columns, header.index(label) if label in header else None
+        return columns, label if label in header else None
+    for name in (label, groups, *ignore):
+        if name is not None and name not in header:
+            raise ReadError(f"{path} has no column {name!r}; there are {_some(header)}")
+    header = [name for name in header if name not in (groups, *ignore, *NAMELESS)]
     if label is None and not needed:
         return [name for name in header if name.lower() not in LABELS], None
     if label is None:
@@ -206,12 +266,12 @@ def _columns(
                 f"{path}: which column is the class? Say --label NAME; there are {_some(header)}"
             )
         label = known[0]
-    elif label not in header:
-        raise ReadError(f"{path} has no column {label!r}; there are {_some(header)}")
+    if label not in header:
+        raise ReadError(f"{path}: {label!r} is the class, and cannot be left out or the group")
     wanted = [name for name in header if name != label]
     if not wanted:
         raise ReadError(f"{path} has no columns but {label!r}")
-    return wanted, header.index(label)
+    return wanted, label
 
 
 def _csv_lines(path: Path) -> Iterator[tuple[int, list[str]]]:
@@ -242,7 +302,8 @@ def _floats(
         if not np.isfinite(value):
             raise ReadError(
                 f"{path}, line {number}: column {header[at]!r} has {fields[at][:40]!r}, which is "
-                "no number; code it as one, or remove the column or the line"
+                f"no number; mend the line, or leave the column out, by --ignore {header[at]!r}, "
+                "or by --groups if it says whom a sample is of"
             )
         values.append(value)
     return values

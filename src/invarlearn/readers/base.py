@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -31,6 +32,8 @@ class Source(ABC):
     shape : tuple of int, or None
         Shape of a row, if it has one.
     kind : {"images", "sounds", "rows"}
+    groups : array of shape (n_samples,), or None
+        The slide, patient or speaker of each, if that was asked for.
     settings : dict
         How the rows were made, in numbers and strings: what ``like`` of
         :func:`invarlearn.readers.open_samples` takes.
@@ -43,6 +46,7 @@ class Source(ABC):
     shape: tuple[int, ...] | None
     kind: str
     settings: dict[str, Any]
+    groups: NDArray | None = None
     note: str = ""
 
     @abstractmethod
@@ -77,6 +81,24 @@ class Files(Source):
         self.paths, classes = class_files(folder, endings, self.kind)
         self.names = [printable(path.relative_to(folder)) for path in self.paths]
         self.labels = np.array(classes) if classes else None
+
+    def group_by(self, pattern: str) -> None:
+        """Take for the group what a regular expression finds in the name of each file.
+
+        That is its first parenthesis, or all of it if it has none.
+        """
+        try:
+            expression = re.compile(pattern)
+        except re.error as error:
+            raise ReadError(f"--groups {pattern!r} is no regular expression: {error}") from None
+        found = [expression.search(name) for name in self.names]
+        if None in found:
+            name = self.names[found.index(None)]
+            raise ReadError(
+                f"--groups {pattern!r} is not in the name {name!r}: pass a regular expression for "
+                "the part of a name that says the group, such as 'patient[0-9]+'"
+            )
+        self.groups = np.array([one[min(1, expression.groups)] or "" for one in found if one])
 
     @abstractmethod
     def _row(self, path: Path) -> NDArray:

@@ -15,11 +15,12 @@ from sklearn.svm import SVC, SVR
 
 from invarlearn import InvariantClassifier, InvariantRegressor, VirtualSVC
 from invarlearn._shares import share_of
-from invarlearn.datasets import load_mnist_sample
+from invarlearn.datasets import load_mnist_sample, translated
 from invarlearn.estimators import _copies
 from invarlearn.estimators._copies import Moved
 from invarlearn.features.compress import principal_directions, whitening
 from invarlearn.features.defaults import default_features
+from invarlearn.features.oriented import noise_of
 from invarlearn.kernels import RBF
 from invarlearn.kernels._gaussian import lower_similarity, median_square, similarity
 from invarlearn.solvers.groups import Ridge
@@ -248,6 +249,29 @@ def test_channels_that_come_first_are_told_of():
         small(n_copies=2).fit(X[:, :64], np.arange(10) % 2).predict(np.zeros((2, 8, 8)))
     alike = InvariantRegressor(Identity()).fit(X[:, :5], np.ones(10))
     assert "all targets are alike" in alike.summary()
+
+
+def test_noisy_images_are_told_by_samples_left_out(digits):
+    rng = np.random.RandomState(0)
+
+    def noisy(X):
+        return (translated(X, 36, 0.1, rng)).astype(np.float32)
+
+    X, y = noisy(digits.X_train[:80]), digits.y_train[:80]
+    X_new, y_new = noisy(digits.X_test[:300]), digits.y_test[:300]
+    family = Translation(4, shape=(36, 36))
+    model = InvariantClassifier(family, n_copies=20, n_landmarks=128).fit(X, y)
+    assert model._noisy
+    assert "features of noisy images of 36 x 36" in model.summary()
+    features = default_features(family, 36 * 36, 128, 0)
+    other = InvariantClassifier(family, features, n_copies=20).fit(X, y)
+    assert model.score(X_new, y_new) > other.score(X_new, y_new) + 0.04
+    # pixels of coarse images differ as much, and mean something
+    X, y = load_digits(return_X_y=True)
+    assert noise_of(X[:100], (8, 8)) > _copies.NOISE
+    assert not small().fit(X[:60], y[:60])._noisy
+    # nobody asks whether images without noise are noisy
+    assert noise_of(digits.X_train[:100], (28, 28)) == 0
 
 
 def slides(n_groups, each, seed):

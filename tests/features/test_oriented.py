@@ -102,6 +102,7 @@ def test_an_empty_image_has_no_gradients():
         ({"n_orientations": 1}, "n_orientations=1"),
         ({"step": 0}, "step=0"),
         ({"blur": -1}, "blur=-1"),
+        ({"smooth": -1}, "smooth=-1"),
         ({"shape": (5, 5)}, "25 features"),
         ({"shape": (3, -1)}, "features"),
     ],
@@ -129,3 +130,15 @@ def test_any_blur_gives_numbers(blur):
 def test_no_floor_is_no_error():
     found = OrientedGradients(floor=0).fit_transform(load_mnist_sample().X_train[:2])
     np.testing.assert_allclose(np.linalg.norm(found, axis=1), 1, rtol=1e-5)
+
+
+@pytest.mark.parametrize("shape", [(14, 14), (7, 28), (7, 14, 2)])
+def test_smoothing_is_a_blur_before(shape):
+    X = np.random.RandomState(0).rand(5, 196)
+    blurred = [
+        ndimage.gaussian_filter(image, (1.4, 1.4, 0)[: len(shape)], mode="constant")
+        for image in X.reshape(5, *shape)
+    ]
+    expected = OrientedGradients(shape=shape).fit_transform(np.reshape(blurred, (5, -1)))
+    found = OrientedGradients(smooth=1.4, shape=shape).fit_transform(X)
+    np.testing.assert_allclose(found, expected, atol=1e-10)

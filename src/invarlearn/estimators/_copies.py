@@ -18,6 +18,7 @@ from invarlearn._shares import chance_of_gain
 from invarlearn.estimators._targets import check_family, check_rows
 from invarlearn.features.compress import principal_directions, whitening
 from invarlearn.features.defaults import default_family, default_features, has_edges
+from invarlearn.features.oriented import noise_of
 from invarlearn.kernels._gaussian import (
     SIMILARITY_ROWS,
     lower_similarity,
@@ -44,6 +45,8 @@ CHOICE_COPIES = 3
 CHOICE_ROWS, GAMMA_ROWS = 2000, 900
 LAMS = (0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
 GAMMAS = (0.25, 0.5, 1.0, 2.0, 4.0)
+# With more noise than this, in so many images and pixels, features for noisy images are tried.
+NOISE, NOISE_ROWS, NOISE_NUMBERS = 0.005, 200, 2**23
 # Directions in which copies do not differ count no more than by this.
 FLOOR = 0.3
 # Directions in which samples of a class differ count less, half as much less with so many samples.
@@ -159,8 +162,9 @@ class LearnsFromCopies(BaseEstimator):
         self._dtype = np.dtype(np.float32 if self._edges else np.float64)
         X, Y = X[self._order].astype(self._dtype, copy=False), Y[self._order]
         groups = None if groups is None else groups[self._order]
-        some, _ = self._few_copies(X, CHOICE_ROWS)
         feature_seed = int(rng.randint(2**31 - 1))
+        self._noisy = self._seems_noisy(X) and self._noise_hurts(X, Y, groups, feature_seed)
+        some, _ = self._few_copies(X, CHOICE_ROWS)
         self.features_ = self._new_features(self.family_, X.shape[1], feature_seed).fit(some)
         width = self.features_.transform(X[:1]).shape[1]
         self._block = _fitting(BLOCK, width, self._dtype)
@@ -172,6 +176,26 @@ class LearnsFromCopies(BaseEstimator):
         known = self._refine(self._choose(X, Y, groups, candidates, known, plain), Y)
         clock.tick("choice")
         return X, Y, known
+
+    def _seems_noisy(self, X: NDArray) -> bool:
+        """Say whether there are default features for noisy images, and these may be such."""
+        if self.features is not None or not self._edges or self.family_.domain != "image":
+            return False
+        some = X[: int(np.clip(NOISE_NUMBERS // X.shape[1], 1, NOISE_ROWS))]
+        return noise_of(some, self.family_.resolve_shape(X.shape[1])) > NOISE
+
+    def _noise_hurts(self, X: NDArray, Y: NDArray, groups: NDArray | None, seed: int) -> bool:
+        """Say whether left-out samples are predicted better by features for noisy images."""
+        some, copies = self._few_copies(X, GAMMA_ROWS)
+        n = len(some) // copies
+        groups = None if groups is None else groups[:n]
+        errors = []
+        for noisy in (False, True):
+            self._noisy = noisy
+            features = self._new_features(self.family_, X.shape[1], seed).fit(some)
+            known = self._direct(features.transform(some), copies)
+            errors.append(self._left_out(known, Y[:n], groups).error)
+        return errors[1] < errors[0]
 
     def _direct(self, F: NDArray, copies: int) -> NDArray:
         """Find what features are compressed to; give some, compressed: (copies, samples, numbers).
@@ -262,7 +286,7 @@ class LearnsFromCopies(BaseEstimator):
     def _new_features(self, family: Family, d: int, seed: int) -> Any:
         if self.features is not None:
             return clone(self.features)
-        return default_features(family, d, self.n_landmarks, seed)
+        return default_features(family, d, self.n_landmarks, seed, self._noisy)
 
     def _choose(
         self,
@@ -501,7 +525,8 @@ class LearnsFromCopies(BaseEstimator):
         pixels = ""
         if getattr(self, "_edges", False):
             shape = self.family_.resolve_shape(self.n_features_in_)
-            pixels = f" of images of {' x '.join(map(str, shape))}"
+            noisy = "noisy " if getattr(self, "_noisy", False) else ""
+            pixels = f" of {noisy}images of {' x '.join(map(str, shape))}"
         return (
             f"family: {words_of_family(self.family_)}{unseen}\n"
             f"features{pixels}: {names}, then {self._directions.shape[1]} principal directions\n"

@@ -54,13 +54,14 @@ def has_edges(family: Family, n_features: int) -> bool:
 
 
 def default_features(
-    family: Family, n_features: int, n_landmarks: int, random_state: Any
+    family: Family, n_features: int, n_landmarks: int, random_state: Any, noisy: bool = False
 ) -> Pipeline:
     """Give the features, not fitted, for rows that a family acts on.
 
     Images and spectrograms: oriented gradients, and local kernel features of these; gradients of
     spectrograms are divided by the contrast of a wider neighbourhood. Sequences, and images of one
     line: invariant features. Anything else: the rows themselves. The last two are standardised.
+    Noisy images are blurred before, and faint gradients of them count less.
     """
     edges = has_edges(family, n_features)
     if family.domain in ("sequence", "image", "spectrogram") and not edges:
@@ -80,6 +81,8 @@ def default_features(
     if family.domain == "spectrogram":
         # faint parts of a sound are noise rather than strokes in a shadow
         gradients.set_params(contrast=12.0, floor=0.3)
+    elif noisy:
+        gradients.set_params(contrast=12.0, floor=0.6, smooth=1.4)
     maps = gradients.fit(np.zeros((1, n_features), dtype=np.float32)).shape_
     step = max(3, -(-max(maps[:2]) // MOST_WINDOWS))
     local = LocalKernelFeatures(

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.ndimage import gaussian_filter
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
 from sklearn.utils.validation import validate_data
 
@@ -38,6 +39,8 @@ class OrientedGradients(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     floor : float, default=0.1
         Added to the contrast, as a share of the largest gradient: nothing is made of noise in
         empty regions.
+    smooth : float, default=0.0
+        Standard deviation, in pixels, of the Gaussian that blurs the image before: against noise.
     shape : tuple, optional
         Shape of a row: (height, width) or (height, width, channels). None: a square image; -1 for
         one of the numbers: what is left for it, so (1, -1) is a signal of any length.
@@ -64,6 +67,7 @@ class OrientedGradients(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         margin: int = 2,
         contrast: float = 3.0,
         floor: float = 0.1,
+        smooth: float = 0.0,
         shape: Shape = None,
     ):
         self.n_orientations = n_orientations
@@ -72,6 +76,7 @@ class OrientedGradients(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         self.margin = margin
         self.contrast = contrast
         self.floor = floor
+        self.smooth = smooth
         self.shape = shape
 
     def fit(self, X: ArrayLike, y: Any = None) -> OrientedGradients:
@@ -89,6 +94,7 @@ class OrientedGradients(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         check_number(self.margin, "margin", low=0, whole=True)
         check_number(self.contrast, "contrast", low=0)
         check_number(self.floor, "floor", low=0)
+        check_number(self.smooth, "smooth", low=0)
         shape = whole_shape(self.shape, X.shape[1])
         self._images = image_grid(shape, X.shape[1], type(self).__name__)
         sides, step, margin = self._images[:2], int(self.step), int(self.margin)
@@ -99,7 +105,7 @@ class OrientedGradients(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         self._steps = tuple(step if n > 1 else 1 for n in sides)
         rows, columns = (1 if n == 1 else -(-(n + 2 * margin) // step) for n in sides)
         self.shape_ = (rows, columns, int(self.n_orientations))
-        self._floor = float(self.floor)
+        self._floor, self._smooth = float(self.floor), float(self.smooth)
         return self
 
     def transform(self, X: ArrayLike) -> NDArray:
@@ -126,7 +132,7 @@ class OrientedGradients(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         out = np.empty((len(X), *self.shape_), dtype=X.dtype)
         in_threads(
             lambda rows: oriented_gradients(
-                images[rows],
+                self._smoothed(images[rows]),
                 self.shape_[2],
                 self._near,
                 self._floor,
@@ -137,6 +143,14 @@ class OrientedGradients(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
             slices(len(X), 256),
         )
         return out.reshape(len(X), -1)
+
+    def _smoothed(self, images: NDArray) -> NDArray:
+        # those that were saved earlier have none
+        sigma = getattr(self, "_smooth", 0.0)
+        if sigma == 0:
+            return images
+        along = [sigma if side > 1 else 0.0 for side in self._images[:2]]
+        return gaussian_filter(images, [0, *along, *[0] * (images.ndim - 3)], mode="constant")
 
     @property
     def _n_features_out(self) -> int:
@@ -165,3 +179,17 @@ def gaussian(sigma: float, step: int, margin: int) -> NDArray[np.float64]:
         squared = places**2 - (places**2).min()
         weights = np.exp(-0.5 * squared / sigma**2) * (np.abs(places) <= 3 * sigma + 0.5)
     return weights / weights.sum()
+
+
+def noise_of(X: NDArray, shape: tuple[int, ...]) -> float:
+    """Say how strong noise is in images, as a part of the largest difference of neighbours.
+
+    The median of the diagonal differences of four pixels, which strokes and shades have little of;
+    so have images that are coarse, which this cannot tell from noisy ones.
+    """
+    images = X.reshape(len(X), *shape)
+    down, across = np.diff(images, axis=1), np.diff(images, axis=2)
+    diagonal = np.diff(down, axis=2)
+    largest = max(float(np.abs(down).max()), float(np.abs(across).max()))
+    # the median of the size of a standard normal number
+    return float(np.median(np.abs(diagonal))) / 2 / 0.6745 / largest if largest > 0 else 0.0

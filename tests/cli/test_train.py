@@ -179,6 +179,8 @@ def test_groups_are_left_out_together(tmp_path, few_copies, route):
     assert together["accuracy"] < 0.75
     assert together["groups"] == 12
     assert np.subtract(*together["interval"][::-1]) > 0.3
+    if route == "invariant":
+        return
     told = run("train", table, *options, "--groups", "patient").output
     assert "96 samples of 2 classes, in 12 groups" in " ".join(told.split())
     assert "all of a group together, of 12" in " ".join(told.split())

@@ -36,7 +36,7 @@ def check_groups(groups: ArrayLike | None, X: Any) -> NDArray[np.intp] | None:
     if len(names) < 2:
         raise ValueError(
             "groups has one group only: when it is left out nothing remains to learn from; pass "
-            "two or more, or None"
+            "two or more, or no groups"
         )
     return numbers
 

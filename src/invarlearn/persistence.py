@@ -38,6 +38,7 @@ TRUSTED = (
     "invarlearn.estimators.rls.Solution",
     "invarlearn.estimators.worst_case.WorstCaseSVC",
     "invarlearn.estimators.worst_case_linear.WorstCaseLinearSVC",
+    "invarlearn.features.centred.Centred",
     "invarlearn.features._projections.TemplateOrbits",
     "invarlearn.features.invariant.InvariantFeatures",
     "invarlearn.features.local.LocalKernelFeatures",

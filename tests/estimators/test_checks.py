@@ -20,7 +20,7 @@ from invarlearn import (
     WorstCaseLinearSVC,
     WorstCaseSVC,
 )
-from invarlearn.features import LocalKernelFeatures, OrientedGradients
+from invarlearn.features import Centred, LocalKernelFeatures, OrientedGradients
 from invarlearn.functionals import Difference
 from invarlearn.transforms import CyclicShift, FeatureScaling
 
@@ -61,6 +61,7 @@ WEIGHTS = [f"check_sample_weight_equivalence_on_{name}_data" for name in ("dense
         OrbitSVR(normalize=False),
         OrbitSVR(CyclicShift(step=2), normalize=False, psd="flip"),
         OrientedGradients(shape=(1, -1)),
+        Centred(shape=(1, -1)),
         LocalKernelFeatures(8, shape=(1, -1), random_state=0),
         InvariantClassifier(),
         InvariantClassifier(CyclicShift(step=2), n_copies=3),

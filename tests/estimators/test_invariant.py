@@ -16,7 +16,7 @@ from sklearn.svm import SVC, SVR
 from invarlearn import InvariantClassifier, InvariantRegressor, VirtualSVC
 from invarlearn._shares import share_of
 from invarlearn.datasets import load_mnist_sample, translated
-from invarlearn.estimators import _copies
+from invarlearn.estimators import _copies, _leave_out
 from invarlearn.estimators._copies import Moved
 from invarlearn.features.compress import principal_directions, whitening
 from invarlearn.features.defaults import default_features
@@ -251,27 +251,49 @@ def test_channels_that_come_first_are_told_of():
     assert "all targets are alike" in alike.summary()
 
 
+def quick(**params):
+    return small(**{"n_copies": 3, "n_landmarks": 32} | params)
+
+
 def test_noisy_images_are_told_by_samples_left_out(digits):
     rng = np.random.RandomState(0)
 
     def noisy(X):
-        return (translated(X, 36, 0.1, rng)).astype(np.float32)
+        return (X + 0.2 * rng.randn(*X.shape)).astype(np.float32)
 
     X, y = noisy(digits.X_train[:80]), digits.y_train[:80]
-    X_new, y_new = noisy(digits.X_test[:200]), digits.y_test[:200]
-    family = Translation(4, shape=(36, 36))
-    model = InvariantClassifier(family, n_copies=5, n_landmarks=64).fit(X, y)
-    assert model._noisy
-    assert "features of noisy images of 36 x 36" in model.summary()
-    features = default_features(family, 36 * 36, 64, 0)
-    other = InvariantClassifier(family, features, n_copies=5).fit(X, y)
+    X_new, y_new = noisy(digits.X_test[:150]), digits.y_test[:150]
+    model = quick().fit(X, y)
+    assert model._options.keys() == {"smooth"}
+    assert "features of noisy images of 28 x 28" in model.summary()
+    other = quick(features=default_features(model.family_, 784, 32, 0)).fit(X, y)
     assert model.score(X_new, y_new) > other.score(X_new, y_new) + 0.04
     # pixels of coarse images differ as much, and mean something
     X, y = load_digits(return_X_y=True)
     assert noise_of(X[:100], (8, 8)) > _copies.NOISE
-    assert not small().fit(X[:60], y[:60])._noisy
+    assert not quick().fit(X[:60], y[:60])._options
     # nobody asks whether images without noise are noisy
     assert noise_of(digits.X_train[:100], (28, 28)) == 0
+
+
+def test_images_that_shift_far_are_centred_if_that_helps(digits):
+    rng = np.random.RandomState(0)
+    X, y = translated(digits.X_train[:80], 40, 0.0, rng), digits.y_train[:80]
+    X_new, y_new = translated(digits.X_test[:150], 40, 0.0, rng), digits.y_test[:150]
+    family = Translation(6, shape=(40, 40))
+    model = quick(family=family).fit(X, y)
+    assert model._options == {"centred": True}
+    assert "features of images of 40 x 40: Centred, then OrientedGradients" in model.summary()
+    other = quick(family=family, features=default_features(family, 1600, 32, 0)).fit(X, y)
+    assert model.score(X_new, y_new) > other.score(X_new, y_new) + 0.05
+    # where something is tells the answer, whatever was said
+    place = (np.arange(80) % 2).astype(int)
+    beside = np.zeros((80, 40, 40))
+    beside[np.arange(80), 6:34, :28] = digits.X_train[:80].reshape(-1, 28, 28)
+    beside[place == 1] = np.roll(beside[place == 1], 12, axis=2)
+    assert (
+        not quick(family=Translation(4, shape=(40, 40))).fit(beside.reshape(80, -1), place)._options
+    )
 
 
 def slides(n_groups, each, seed):
@@ -320,13 +342,14 @@ def test_groups_are_predicted_as_if_they_had_never_been_there():
     rng = np.random.RandomState(0)
     F, Y = rng.randn(3, 20, 5), rng.randn(20, 2)
     groups = rng.permutation(np.repeat([0, 1, 2, 3], [2, 4, 4, 10]))
-    found = InvariantClassifier(lam=0.1)._left_out_with(0.2, F, Y, _copies._members(20, groups))
+    parts = _leave_out._members(20, groups)
+    found = _leave_out._predicted(0.2, F, Y, parts, [0.1], False)[0]
     for group in range(4):
         out = groups == group
         rows = F[:, ~out].reshape(-1, 5)
         alpha = Ridge(RBF(0.2)(rows) + 1, np.tile(Y[~out], (3, 1)), 0.1).alpha
         expected = (RBF(0.2)(F[0, out], rows) + 1) @ alpha
-        np.testing.assert_allclose(found.predicted[out], expected, atol=1e-8)
+        np.testing.assert_allclose(found[out], expected, atol=1e-8)
 
 
 def test_numbers_of_groups_are_predicted_without_their_mean():
@@ -334,13 +357,14 @@ def test_numbers_of_groups_are_predicted_without_their_mean():
     F, y = rng.randn(2, 20, 5), 5 + rng.randn(20, 1)
     groups = rng.permutation(np.repeat([0, 1, 2], [3, 5, 12]))
     Y = y - y.mean()
-    found = InvariantRegressor(lam=1.0)._left_out_with(0.2, F, Y, _copies._members(20, groups))
+    parts = _leave_out._members(20, groups)
+    found = _leave_out._predicted(0.2, F, Y, parts, [1.0], True)[0]
     for group in range(3):
         out = groups == group
         rows, mean = F[:, ~out].reshape(-1, 5), y[~out].mean()
         alpha = Ridge(RBF(0.2)(rows) + 1, np.tile(y[~out] - mean, (2, 1)), 1.0).alpha
         expected = (RBF(0.2)(F[0, out], rows) + 1) @ alpha + mean
-        np.testing.assert_allclose(found.predicted[out] + y.mean(), expected, atol=1e-8)
+        np.testing.assert_allclose(found[out] + y.mean(), expected, atol=1e-8)
 
 
 @pytest.mark.parametrize(("n_groups", "each"), [(2, 20), (5, 20), (40, 1)])
@@ -438,7 +462,8 @@ def test_classes_of_one_group_do_not_spoil_what_is_chosen():
 @pytest.mark.parametrize("seed", range(2))
 def test_small_groups_are_never_missing_where_few_samples_choose(digits, monkeypatch, seed):
     monkeypatch.setattr(_copies, "CHOICE_ROWS", 60)
-    monkeypatch.setattr(_copies, "GAMMA_ROWS", 30)
+    for module in (_copies, _leave_out):
+        monkeypatch.setattr(module, "GAMMA_ROWS", 30)
     groups = np.r_[np.zeros(95), np.ones(3), [2, 3]]
     model = small(random_state=seed)
     with warnings.catch_warnings():
@@ -452,7 +477,7 @@ def test_small_groups_are_never_missing_where_few_samples_choose(digits, monkeyp
 
 def test_samples_of_groups_come_in_proportion():
     groups = np.repeat([5, 1, 3], [60, 30, 10])
-    order = _copies._evenly(np.random.RandomState(0).permutation(100), groups)
+    order = _leave_out.evenly(np.random.RandomState(0).permutation(100), groups)
     assert sorted(order) == list(range(100))
     assert set(groups[order[:3]]) == {1, 3, 5}
     assert np.unique(groups[order[:50]], return_counts=True)[1] == pytest.approx([15, 5, 30], abs=1)

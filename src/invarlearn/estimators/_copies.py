@@ -15,7 +15,15 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from invarlearn._progress import Clock, Progress
 from invarlearn._shares import chance_of_gain
+from invarlearn.estimators._leave_out import (
+    CHOICE_COPIES,
+    GAMMA_ROWS,
+    LeftOut,
+    evenly,
+    left_out,
+)
 from invarlearn.estimators._targets import check_family, check_rows
+from invarlearn.features.centred import centres
 from invarlearn.features.compress import principal_directions, whitening
 from invarlearn.features.defaults import default_family, default_features, has_edges
 from invarlearn.features.oriented import noise_of
@@ -38,15 +46,16 @@ FEWEST_COPIES, MOST_COPIES, MOST_ROWS, LANDMARKS = 2, 150, 9000, 6000
 # Copies are made with so many random elements in all, but no more than so many for one copy of the
 # samples: where samples are many and copies few, different samples are moved differently.
 ELEMENTS, MOST_ELEMENTS = 512, 64
-# Where choices are made with a part of the virtual samples, there are so many copies at least.
-CHOICE_COPIES = 3
-# Features, principal directions, ranges and lam are found with so many virtual samples, gamma with
-# fewer, from these; gamma is divided by the median squared distance of samples.
-CHOICE_ROWS, GAMMA_ROWS = 2000, 900
+# Features, principal directions, ranges and lam are found with so many virtual samples.
+CHOICE_ROWS = 2000
 LAMS = (0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
-GAMMAS = (0.25, 0.5, 1.0, 2.0, 4.0)
-# With more noise than this, in so many images and pixels, features for noisy images are tried.
+# With more noise than this, in so many images and pixels, features of images blurred so much are
+# tried; and features of centred images, where copies move the centre by more than this part of a
+# side. These are compared with fewer landmarks, from so many rows.
 NOISE, NOISE_ROWS, NOISE_NUMBERS = 0.005, 200, 2**23
+SMOOTH = (1.0,)
+FAR, CENTRE_BLUR = 1 / 16, 1.4
+FEW_LANDMARKS = 100
 # Directions in which copies do not differ count no more than by this.
 FLOOR = 0.3
 # Directions in which samples of a class differ count less, half as much less with so many samples.
@@ -132,7 +141,7 @@ class LearnsFromCopies(BaseEstimator):
         self._check_parameters(X)
         rng = check_generator(self.random_state)
         # in random order, so that the first samples are any samples
-        self._order = _evenly(rng.permutation(len(X)), groups)
+        self._order = evenly(rng.permutation(len(X)), groups)
         self._seed = int(rng.randint(2**31 - 1))
         family = self._family_of(X.shape[1])
         self.n_copies_ = self._copies_of(family, len(X))
@@ -163,7 +172,7 @@ class LearnsFromCopies(BaseEstimator):
         X, Y = X[self._order].astype(self._dtype, copy=False), Y[self._order]
         groups = None if groups is None else groups[self._order]
         feature_seed = int(rng.randint(2**31 - 1))
-        self._noisy = self._seems_noisy(X) and self._noise_hurts(X, Y, groups, feature_seed)
+        self._options = self._image_options(X, Y, groups, feature_seed)
         some, _ = self._few_copies(X, CHOICE_ROWS)
         self.features_ = self._new_features(self.family_, X.shape[1], feature_seed).fit(some)
         width = self.features_.transform(X[:1]).shape[1]
@@ -177,25 +186,56 @@ class LearnsFromCopies(BaseEstimator):
         clock.tick("choice")
         return X, Y, known
 
-    def _seems_noisy(self, X: NDArray) -> bool:
-        """Say whether there are default features for noisy images, and these may be such."""
+    def _image_options(
+        self, X: NDArray, Y: NDArray, groups: NDArray | None, seed: int
+    ) -> dict[str, Any]:
+        """Find what the default features of images need: to centre them, to blur noise away."""
         if self.features is not None or not self._edges or self.family_.domain != "image":
-            return False
+            return {}
+        some, copies = self._few_copies(X, GAMMA_ROWS)
+        further: dict[str, Sequence[Any]] = {}
+        if copies > 1 and self._moves_far(some, copies):
+            further["centred"] = (True,)
+        if self._seems_noisy(X):
+            further["smooth"] = SMOOTH
+        best: dict[str, Any] = {}
+        least = self._error_with(best, some, copies, Y, groups, seed) if further else 0.0
+        for name, values in further.items():
+            tried = [{**best, name: value} for value in values]
+            errors = [self._error_with(one, some, copies, Y, groups, seed) for one in tried]
+            if min(errors) < least:
+                best, least = tried[int(np.argmin(errors))], min(errors)
+        return best
+
+    def _seems_noisy(self, X: NDArray) -> bool:
         some = X[: int(np.clip(NOISE_NUMBERS // X.shape[1], 1, NOISE_ROWS))]
         return noise_of(some, self.family_.resolve_shape(X.shape[1])) > NOISE
 
-    def _noise_hurts(self, X: NDArray, Y: NDArray, groups: NDArray | None, seed: int) -> bool:
-        """Say whether left-out samples are predicted better by features for noisy images."""
-        some, copies = self._few_copies(X, GAMMA_ROWS)
-        n = len(some) // copies
-        groups = None if groups is None else groups[:n]
-        errors = []
-        for noisy in (False, True):
-            self._noisy = noisy
-            features = self._new_features(self.family_, X.shape[1], seed).fit(some)
-            known = self._direct(features.transform(some), copies)
-            errors.append(self._left_out(known, Y[:n], groups).error)
-        return errors[1] < errors[0]
+    def _moves_far(self, some: NDArray, copies: int) -> bool:
+        """Say whether what is in an image is in quite other places in its copies."""
+        shape = self.family_.resolve_shape(some.shape[1])
+        found = [
+            centres(some[rows].reshape(-1, *shape), CENTRE_BLUR) for rows in slices(len(some), 256)
+        ]
+        places = np.concatenate(found).reshape(copies, -1, 2)
+        moved = np.sqrt(((places[1:] - places[0]) ** 2).mean(axis=(0, 1)))
+        return bool((moved / shape[:2]).max() > FAR)
+
+    def _error_with(
+        self,
+        options: dict[str, Any],
+        some: NDArray,
+        copies: int,
+        Y: NDArray,
+        groups: NDArray | None,
+        seed: int,
+    ) -> float:
+        """Give the error at left-out samples, some samples with copies, by such features."""
+        n, few = len(some) // copies, min(self.n_landmarks, FEW_LANDMARKS)
+        features = default_features(self.family_, some.shape[1], few, seed, **options)
+        features.fit(some[:FEW_LANDMARKS])
+        known = self._direct(features.transform(some), copies)
+        return self._left_out(known, Y[:n], None if groups is None else groups[:n]).error
 
     def _direct(self, F: NDArray, copies: int) -> NDArray:
         """Find what features are compressed to; give some, compressed: (copies, samples, numbers).
@@ -286,7 +326,7 @@ class LearnsFromCopies(BaseEstimator):
     def _new_features(self, family: Family, d: int, seed: int) -> Any:
         if self.features is not None:
             return clone(self.features)
-        return default_features(family, d, self.n_landmarks, seed, self._noisy)
+        return default_features(family, d, self.n_landmarks, seed, **self._options)
 
     def _choose(
         self,
@@ -341,48 +381,9 @@ class LearnsFromCopies(BaseEstimator):
             )
 
     def _left_out(self, F: NDArray, Y: NDArray, groups: NDArray | None) -> LeftOut:
-        """Predict samples, each without its group and all copies, with the best gamma and lam.
-
-        F has shape (copies, samples, numbers), the samples themselves first.
-        """
-        copies = len(F)
-        gammas = np.array(GAMMAS) / median_square(F[0])
-        # time grows with the cube of the rows: all pairs are tried on some of them
-        fewest = min(CHOICE_COPIES, copies)
-        few = int(np.clip(GAMMA_ROWS // len(Y), fewest, copies))
-        n = min(len(Y), GAMMA_ROWS // few)
-        parts = _members(n, groups)
-        tried = [self._left_out_with(gamma, F[:few, :n], Y[:n], parts) for gamma in gammas]
-        best = min(tried, key=lambda one: one.error)
-        if (few, n) == F.shape[:2]:
-            return best
-        return self._left_out_with(best.gamma, F, Y, _members(len(Y), groups))
-
-    def _left_out_with(self, gamma: float, F: NDArray, Y: NDArray, parts: list[NDArray]) -> LeftOut:
-        """Predict samples, each part without itself and its copies, by one gamma, the best lam."""
-        copies, n, _ = F.shape
-        rows = np.arange(copies * n).reshape(copies, n)
-        groups = [rows[:, part].ravel() for part in parts]
-        K = lower_similarity(F.reshape(copies * n, -1), gamma)
-        counted = self._counted(Y, parts)
-        Y = np.asarray(Y, dtype=float)
-        # a constant as well: where the mean of others is another, predictions follow
-        known = np.column_stack([Y, np.ones(n)]) if self._centred else Y
-        targets = np.tile(known, (copies, 1))
+        """Predict samples, each without its group and all copies, with the best gamma and lam."""
         lams = LAMS if self.lam is None else (float(self.lam),)
-        found = np.empty((len(lams), *Y.shape), dtype=F.dtype)
-
-        def leave_out(i: int) -> None:
-            left = ridge(K, targets, lams[i]).left_out(groups)
-            for part, predicted in zip(parts, left, strict=True):
-                predicted = predicted[: len(part)]
-                if self._centred:
-                    mean = (Y.sum(axis=0) - Y[part].sum(axis=0)) / (n - len(part))
-                    predicted = predicted[:, :-1] + mean * (1 - predicted[:, -1:])
-                found[i, part] = predicted
-
-        in_threads(leave_out, range(len(lams)))
-        return LeftOut(float(gamma), np.array(lams), found, Y, counted)
+        return left_out(F, Y, groups, lams, self._counted, self._centred)
 
     def _solve(
         self,
@@ -525,7 +526,7 @@ class LearnsFromCopies(BaseEstimator):
         pixels = ""
         if getattr(self, "_edges", False):
             shape = self.family_.resolve_shape(self.n_features_in_)
-            noisy = "noisy " if getattr(self, "_noisy", False) else ""
+            noisy = "noisy " if "smooth" in getattr(self, "_options", {}) else ""
             pixels = f" of {noisy}images of {' x '.join(map(str, shape))}"
         return (
             f"family: {words_of_family(self.family_)}{unseen}\n"
@@ -547,25 +548,6 @@ def _unmoved(X: NDArray, start: int = 0) -> NDArray:
     return X
 
 
-def _members(n: int, groups: NDArray | None) -> list[NDArray[np.intp]]:
-    """Give which of the first n samples are of each group; of its own if nothing is said."""
-    if groups is None:
-        return list(np.arange(n)[:, None])
-    _, numbers = np.unique(groups[:n], return_inverse=True)
-    return [np.flatnonzero(numbers == i) for i in range(numbers.max() + 1)]
-
-
-def _evenly(order: NDArray[np.intp], groups: NDArray | None) -> NDArray[np.intp]:
-    """Change an order so that its first samples are of all groups, and then as many of each."""
-    if groups is None:
-        return order
-    numbers = np.unique(groups[order], return_inverse=True)[1]
-    share = np.empty(len(order))
-    for members in _members(len(order), numbers):
-        share[members] = np.arange(len(members)) / len(members)
-    return order[np.argsort(share, kind="stable")]
-
-
 class Moved:
     """Rows, moved by several random elements in turn: one after the other, and then again."""
 
@@ -579,21 +561,6 @@ class Moved:
         for i in range(min(count, len(X))):
             out[i::count] = self.elements[(start + i) % count](X[i::count])
         return out
-
-
-class LeftOut:
-    """What was predicted of samples that were left out, for one gamma and every lam."""
-
-    def __init__(
-        self, gamma: float, lams: NDArray, predicted: NDArray, Y: NDArray, counted: NDArray
-    ):
-        self.gamma = gamma
-        self.lams = lams
-        self.counted = counted
-        self.errors = np.array([float(((P - Y)[counted] ** 2).mean()) for P in predicted])
-        self.error = float(self.errors.min())
-        self.lam = float(lams[self.errors.argmin()])
-        self.predicted = predicted[int(self.errors.argmin())]
 
 
 class _Clock:

@@ -13,8 +13,9 @@ from sklearn.utils.validation import validate_data
 
 from invarlearn._shares import group_sums, ratio_interval, share_of
 from invarlearn.estimators._calibration import steepness_of
-from invarlearn.estimators._copies import LearnsFromCopies, LeftOut
+from invarlearn.estimators._copies import LearnsFromCopies
 from invarlearn.estimators._groups import check_groups
+from invarlearn.estimators._leave_out import LeftOut
 from invarlearn.estimators._targets import check_rows, check_training, two_classes_of
 
 

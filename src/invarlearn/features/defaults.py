@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from invarlearn.features.centred import Centred
 from invarlearn.features.invariant import InvariantFeatures
 from invarlearn.features.local import LocalKernelFeatures
 from invarlearn.features.oriented import OrientedGradients
@@ -54,14 +55,19 @@ def has_edges(family: Family, n_features: int) -> bool:
 
 
 def default_features(
-    family: Family, n_features: int, n_landmarks: int, random_state: Any, noisy: bool = False
+    family: Family,
+    n_features: int,
+    n_landmarks: int,
+    random_state: Any,
+    smooth: float = 0.0,
+    centred: bool = False,
 ) -> Pipeline:
     """Give the features, not fitted, for rows that a family acts on.
 
     Images and spectrograms: oriented gradients, and local kernel features of these; gradients of
     spectrograms are divided by the contrast of a wider neighbourhood. Sequences, and images of one
     line: invariant features. Anything else: the rows themselves. The last two are standardised.
-    Noisy images are blurred before, and faint gradients of them count less.
+    Noisy images are blurred before (``smooth``), and faint gradients of them count less.
     """
     edges = has_edges(family, n_features)
     if family.domain in ("sequence", "image", "spectrogram") and not edges:
@@ -77,15 +83,16 @@ def default_features(
         return make_pipeline(invariant, StandardScaler())
     if not edges:
         return make_pipeline(StandardScaler())
-    gradients = OrientedGradients(shape=family.resolve_shape(n_features))
+    shape = family.resolve_shape(n_features)
+    gradients = OrientedGradients(shape=shape)
     if family.domain == "spectrogram":
         # faint parts of a sound are noise rather than strokes in a shadow
         gradients.set_params(contrast=12.0, floor=0.3)
-    elif noisy:
-        gradients.set_params(contrast=12.0, floor=0.6, smooth=1.4)
+    elif smooth > 0:
+        gradients.set_params(contrast=12.0, floor=0.6, smooth=smooth)
     maps = gradients.fit(np.zeros((1, n_features), dtype=np.float32)).shape_
     step = max(3, -(-max(maps[:2]) // MOST_WINDOWS))
     local = LocalKernelFeatures(
         n_landmarks, step=step, blur=step / 2, shape=maps, random_state=random_state
     )
-    return make_pipeline(gradients, local)
+    return make_pipeline(*([Centred(shape=shape)] if centred else []), gradients, local)

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from invarlearn._dask import is_dask, sampled, transformed
 from invarlearn.features.templates import normalized
 from invarlearn.transforms._checks import Shape, check_generator, check_number
-from invarlearn.transforms._threads import in_threads, slices
+from invarlearn.transforms._threads import in_threads, one_thread_of_openmp, slices
 from invarlearn.transforms.grid import image_grid, whole_shape
 
 # Landmarks are found among about so many patches, of so many rows at most, and of fewer if all
@@ -200,7 +200,8 @@ class LocalKernelFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         clusters = MiniBatchKMeans(
             most, init="random", n_init=1, max_iter=10, random_state=rng.randint(2**31 - 1)
         )
-        return normalized(clusters.fit(chosen).cluster_centers_)
+        with one_thread_of_openmp():
+            return normalized(clusters.fit(chosen).cluster_centers_)
 
     @property
     def _n_features_out(self) -> int:

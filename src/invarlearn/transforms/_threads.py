@@ -94,6 +94,13 @@ def one_thread_of_blas() -> Iterator[None]:
         _limiting.release()
 
 
+@contextmanager
+def one_thread_of_openmp() -> Iterator[None]:
+    """Limit OpenMP to one thread: on a busy machine, threads of small work wait for each other."""
+    with _controller().limit(limits=1, user_api="openmp"):
+        yield
+
+
 @cache
 def _controller() -> Any:
     from threadpoolctl import ThreadpoolController

@@ -27,11 +27,16 @@ def as_rows(X: Any) -> Any:
     return array.rechunk({1: -1}) if array.ndim == 2 and array.numblocks[1] > 1 else array
 
 
-def transformed(X: Any, transformer: Any, n_features_out: int, dtype: Any) -> Any:
-    """Give a Dask array of what the transformer makes of each block."""
+def transformed(X: Any, transformer: Any, n_features_out: int, dtype: Any = None) -> Any:
+    """Give a Dask array of what the transformer makes of each block.
+
+    Without a dtype it is that of the rows, if these are of single precision, or else double.
+    """
     from dask.delayed import delayed
 
     rows = as_rows(X)
+    if dtype is None:
+        dtype = np.float32 if rows.dtype == np.float32 else np.float64
     # one copy for each worker, so that what it keeps between blocks is of use
     shared = delayed(transformer, pure=True)
     return rows.map_blocks(

@@ -8,7 +8,7 @@ import pytest
 
 from invarlearn import InvariantFeatures, RLSClassifier, RLSRegressor
 from invarlearn.datasets import load_mnist_sample
-from invarlearn.features import OrientedGradients
+from invarlearn.features import Centred, OrientedGradients
 from invarlearn.transforms import Translation
 
 distributed = pytest.importorskip("distributed")
@@ -128,9 +128,12 @@ def test_empty_blocks_and_predictions(rows):
     assert isinstance(predicted, da.Array)
     np.testing.assert_array_equal(predicted.compute(), here.predict(features.transform(X[keep])))
     assert there.decision_function(maps).compute().shape == (1600, 10)
-    gradients = OrientedGradients()
-    lazy = gradients.transform(da.from_array(X[:60], chunks=(20, -1)))
-    np.testing.assert_allclose(lazy.compute(), gradients.transform(X[:60]), atol=1e-6)
+    for kind in (np.float32, np.float64):
+        few = X[:60].astype(kind)
+        for step in (OrientedGradients(), Centred().fit(few)):
+            lazy = step.transform(da.from_array(few, chunks=(20, -1)))
+            assert lazy.dtype == lazy.compute().dtype == kind
+            np.testing.assert_allclose(lazy.compute(), step.transform(few), atol=1e-6)
     two = RLSRegressor().fit(maps, da.stack([labels, -labels], axis=1).rechunk({1: -1}) * 1.0)
     assert two.predict(maps).compute().shape == (1600, 2)
 

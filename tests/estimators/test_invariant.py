@@ -1,6 +1,7 @@
 """The classifier to begin with: what it decides, what it promises, and what it warns of."""
 
 import pickle
+import re
 import warnings
 
 import numpy as np
@@ -286,14 +287,45 @@ def test_images_that_shift_far_are_centred_if_that_helps(digits):
     assert "features of images of 40 x 40: Centred, then OrientedGradients" in model.summary()
     other = quick(family=family, features=default_features(family, 1600, 32, 0)).fit(X, y)
     assert model.score(X_new, y_new) > other.score(X_new, y_new) + 0.05
+    # without the family nobody would centre them
+    share = float(re.search(r"without the family: ([\d.]+) %", model.summary())[1]) / 100
+    assert share < model.estimated_accuracy_ - 0.15
     # where something is tells the answer, whatever was said
-    place = (np.arange(80) % 2).astype(int)
+    place = np.arange(80) % 2
     beside = np.zeros((80, 40, 40))
-    beside[np.arange(80), 6:34, :28] = digits.X_train[:80].reshape(-1, 28, 28)
+    beside[:, 6:34, :28] = digits.X_train[:80].reshape(-1, 28, 28)
     beside[place == 1] = np.roll(beside[place == 1], 12, axis=2)
-    assert (
-        not quick(family=Translation(4, shape=(40, 40))).fit(beside.reshape(80, -1), place)._options
-    )
+    denied = quick(family=family).fit(beside.reshape(80, -1), place)
+    assert denied._moves_far(1600)
+    assert not denied._options
+
+
+@pytest.mark.parametrize(
+    ("family", "side", "far"),
+    [
+        (None, 8, False),
+        (None, 28, False),
+        (Rotation(180), 28, False),
+        (Translation(3), 40, False),
+        (Translation(6), 40, True),
+        (Translation(2), 8, True),
+        (Rotation(30) * Translation(8), 64, True),
+    ],
+)
+def test_families_that_move_far_are_told_from_others(family, side, far):
+    X = np.random.RandomState(0).rand(8, side * side)
+    model = quick(family=family, n_components=4, n_landmarks=4)
+    assert model.fit(X, np.arange(8) % 2)._moves_far(side * side) == far
+
+
+def test_noisy_images_that_shift_far_are_blurred_and_centred(digits):
+    rng = np.random.RandomState(0)
+    X, y = translated(digits.X_train[:100], 40, 0.1, rng), digits.y_train[:100]
+    groups = np.arange(100) // 2
+    model = quick(family=Translation(6, shape=(40, 40))).fit(X, y, groups=groups)
+    assert model._options == {"centred": True, "smooth": 1.0}
+    # nothing is said to move
+    assert quick(n_copies=1, shape=(40, 40)).fit(X, y)._options.keys() <= {"smooth"}
 
 
 def slides(n_groups, each, seed):

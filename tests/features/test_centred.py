@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from invarlearn.features import Centred
-from invarlearn.features.centred import centres
+from invarlearn.features.centred import _around, centres
 
 
 def blob(height=41, width=37, top=7, left=8):
@@ -12,13 +12,18 @@ def blob(height=41, width=37, top=7, left=8):
     return image
 
 
+def centre_of(images, blur=1.4):
+    images = np.asarray(images)[..., None]
+    return centres(images, _around(images), blur)
+
+
 def test_centre_is_the_mean_place_of_squared_gradients():
     image = blob()
     down, right = np.gradient(image)
     weights = down**2 + right**2
     rows, columns = np.indices(image.shape)
     expected = [np.average(rows, weights=weights), np.average(columns, weights=weights)]
-    np.testing.assert_allclose(centres(image[None], 0.0)[0], expected)
+    np.testing.assert_allclose(centre_of([image], 0.0)[0], expected)
 
 
 @pytest.mark.parametrize("background", [0.0, 3.0])
@@ -31,40 +36,71 @@ def test_place_does_not_matter(background, down, right):
     # all of it is there, and in the middle
     moved = first.reshape(41, 37) - background
     assert moved.sum() == pytest.approx(blob().sum())
-    assert np.abs(centres(moved[None], 1.4)[0] - (20, 18)).max() <= 0.51
+    assert np.abs(centre_of([moved])[0] - (20, 18)).max() <= 0.51
 
 
 def test_noise_hardly_draws_it_to_the_middle():
     rng = np.random.RandomState(0)
     images = np.stack([blob(40, 40, 5, 28)] * 50)
-    found = centres(images + 0.05 * rng.randn(50, 40, 40), 1.4)
-    assert np.abs(found - centres(images, 1.4)).max() < 0.7
+    found = centre_of(images + 0.05 * rng.randn(50, 40, 40))
+    assert np.abs(found - centre_of(images)).max() < 0.3
 
 
-def test_channels_move_together():
-    grey = blob()
-    colour = np.stack([grey, 0 * grey, 2 * grey + 1], axis=-1)
+@pytest.mark.parametrize("side", [40, 41])
+@pytest.mark.parametrize("size", [5, 6])
+def test_squares_come_to_the_same_place(side, size):
+    images = np.zeros((side - size + 1, side, side))
+    for i, image in enumerate(images):
+        # from corner to corner, along the border too
+        image[i : i + size, i : i + size] = 1
+    moved = Centred().fit_transform(images.reshape(len(images), -1))
+    assert (moved == moved[0]).all()
+    rows, columns = np.nonzero(moved[0].reshape(side, side))
+    assert np.abs((rows.mean(), columns.mean()) - np.array((side - 1) / 2)).max() <= 0.5
+
+
+def test_channels_move_together_by_what_is_in_all_of_them():
+    first, second = blob(left=5), blob(left=30)
+    colour = np.stack([first, second, np.full((41, 37), 2.0)], axis=-1)
     moved = Centred(shape=(41, 37, 3)).fit_transform(colour.reshape(1, -1)).reshape(41, 37, 3)
-    alone = Centred(shape=(41, 37)).fit_transform(grey.reshape(1, -1)).reshape(41, 37)
-    np.testing.assert_array_equal(moved[..., 0], alone)
-    np.testing.assert_allclose(moved[..., 2], 2 * alone + 1)
+    np.testing.assert_array_equal(moved[..., 0], blob(top=17, left=4))
+    np.testing.assert_array_equal(moved[..., 1], blob(top=17, left=29))
+    assert (moved[..., 2] == 2).all()
 
 
-def test_signals_move_along_their_axis():
+@pytest.mark.parametrize("shape", [(1, -1), (-1, 1)])
+def test_signals_move_along_their_axis(shape):
     X = np.zeros((3, 31))
-    X[0, 4:7], X[1, 20:23] = 1, 1
-    first, second, empty = Centred(shape=(1, -1)).fit_transform(X)
-    np.testing.assert_array_equal(first, second)
-    np.testing.assert_array_equal(np.flatnonzero(first), [14, 15, 16])
-    # nothing to be seen: nothing is moved
-    assert not empty.any()
+    X[0, 4:7], X[1, 2:20] = 1, 1
+    narrow, wide, _ = Centred(shape=shape).fit_transform(X)
+    np.testing.assert_array_equal(np.flatnonzero(narrow), [14, 15, 16])
+    # zero comes in, whatever most of the signal is
+    np.testing.assert_array_equal(np.flatnonzero(wide), np.arange(7, 25))
 
 
-def test_flat_images_and_inputs_stay():
-    X = np.full((2, 25), 0.7)
-    X[1, 3] = 1
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("scale", [1e-23, 1.0, 1e20])
+def test_scale_does_not_matter(dtype, scale):
+    image = blob().reshape(1, -1)
+    centred = Centred(shape=(41, 37)).fit(image)
+    moved = centred.transform((scale * image).astype(dtype))
+    assert moved.dtype == dtype
+    np.testing.assert_allclose(moved / scale, centred.transform(image), rtol=1e-6)
+
+
+def test_without_edges_the_middle_is_the_centre():
+    np.testing.assert_array_equal(centre_of(np.full((2, 8, 5), 0.7)), [[3.5, 2.0]] * 2)
+    np.testing.assert_array_equal(centre_of(np.zeros((1, 8, 5))), [[3.5, 2.0]])
+
+
+def test_rows_are_moved_alone_and_inputs_stay(monkeypatch):
+    rng = np.random.RandomState(0)
+    X = np.stack([blob(top=t, left=8).ravel() for t in rng.randint(35, size=20)])
     before = X.copy()
-    np.testing.assert_array_equal(Centred().fit_transform(X)[0], X[0])
+    centred = Centred(shape=(41, 37)).fit(X)
+    together = centred.transform(X)
+    monkeypatch.setattr("invarlearn.features.centred.BLOCK_BYTES", 3 * X[0].nbytes)
+    np.testing.assert_array_equal(centred.transform(X), together)
     np.testing.assert_array_equal(X, before)
 
 

@@ -23,7 +23,6 @@ from invarlearn.estimators._leave_out import (
     left_out,
 )
 from invarlearn.estimators._targets import check_family, check_rows
-from invarlearn.features.centred import centres
 from invarlearn.features.compress import principal_directions, whitening
 from invarlearn.features.defaults import default_family, default_features, has_edges
 from invarlearn.features.oriented import noise_of
@@ -50,12 +49,12 @@ ELEMENTS, MOST_ELEMENTS = 512, 64
 CHOICE_ROWS = 2000
 LAMS = (0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
 # With more noise than this, in so many images and pixels, features of images blurred so much are
-# tried; and features of centred images, where copies move the centre by more than this part of a
-# side. These are compared with fewer landmarks, from so many rows.
-NOISE, NOISE_ROWS, NOISE_NUMBERS = 0.005, 200, 2**23
-SMOOTH = (1.0,)
-FAR, CENTRE_BLUR = 1 / 16, 1.4
-FEW_LANDMARKS = 100
+# tried; and features of centred images, where the family moves so many spots in the middle by more
+# than this part of a side, and a pixel. They are compared with fewer landmarks, of so many rows,
+# and must be so much better.
+NOISE, NOISE_ROWS, NOISE_NUMBERS, SMOOTH = 0.005, 200, 2**23, 1.0
+MOVED_SPOTS, FAR = 64, 1 / 16
+FEW_LANDMARKS, FEW_ROWS, GAIN = 100, 100, 0.95
 # Directions in which copies do not differ count no more than by this.
 FLOOR = 0.3
 # Directions in which samples of a class differ count less, half as much less with so many samples.
@@ -72,7 +71,7 @@ class LearnsFromCopies(BaseEstimator):
     # told how far the solution has come, where it takes long
     _progress: Progress | None = None
     # whether targets have their mean taken off
-    _centred = False
+    _about_mean = False
     # how many groups samples are of, if that was said
     _n_groups: int | None = None
 
@@ -174,7 +173,8 @@ class LearnsFromCopies(BaseEstimator):
         feature_seed = int(rng.randint(2**31 - 1))
         self._options = self._image_options(X, Y, groups, feature_seed)
         some, _ = self._few_copies(X, CHOICE_ROWS)
-        self.features_ = self._new_features(self.family_, X.shape[1], feature_seed).fit(some)
+        new = self._new_features(self.family_, X.shape[1], feature_seed, self._options)
+        self.features_ = new.fit(some)
         width = self.features_.transform(X[:1]).shape[1]
         self._block = _fitting(BLOCK, width, self._dtype)
         clock.tick("features")
@@ -193,33 +193,39 @@ class LearnsFromCopies(BaseEstimator):
         if self.features is not None or not self._edges or self.family_.domain != "image":
             return {}
         some, copies = self._few_copies(X, GAMMA_ROWS)
-        further: dict[str, Sequence[Any]] = {}
-        if copies > 1 and self._moves_far(some, copies):
-            further["centred"] = (True,)
+        further: list[dict[str, Any]] = []
+        if copies > 1 and self._moves_far(X.shape[1]):
+            further.append({"centred": True})
         if self._seems_noisy(X):
-            further["smooth"] = SMOOTH
+            further.append({"smooth": SMOOTH})
         best: dict[str, Any] = {}
         least = self._error_with(best, some, copies, Y, groups, seed) if further else 0.0
-        for name, values in further.items():
-            tried = [{**best, name: value} for value in values]
-            errors = [self._error_with(one, some, copies, Y, groups, seed) for one in tried]
-            if min(errors) < least:
-                best, least = tried[int(np.argmin(errors))], min(errors)
+        for option in further:
+            tried = {**best, **option}
+            error = self._error_with(tried, some, copies, Y, groups, seed)
+            if error < GAIN * least:
+                best, least = tried, error
         return best
 
     def _seems_noisy(self, X: NDArray) -> bool:
         some = X[: int(np.clip(NOISE_NUMBERS // X.shape[1], 1, NOISE_ROWS))]
         return noise_of(some, self.family_.resolve_shape(X.shape[1])) > NOISE
 
-    def _moves_far(self, some: NDArray, copies: int) -> bool:
-        """Say whether what is in an image is in quite other places in its copies."""
-        shape = self.family_.resolve_shape(some.shape[1])
-        found = [
-            centres(some[rows].reshape(-1, *shape), CENTRE_BLUR) for rows in slices(len(some), 256)
-        ]
-        places = np.concatenate(found).reshape(copies, -1, 2)
-        moved = np.sqrt(((places[1:] - places[0]) ** 2).mean(axis=(0, 1)))
-        return bool((moved / shape[:2]).max() > FAR)
+    def _moves_far(self, n_features: int) -> bool:
+        """Say whether the family moves what is in the middle of an image far away."""
+        shape = self.family_.resolve_shape(n_features)
+        sides = np.array(shape[:2])
+        places = [np.arange(side) - (side - 1) / 2 for side in sides]
+        down, right = (np.exp(-0.5 * (8 * at / len(at)) ** 2) for at in places)
+        spot = np.outer(down, right).astype(self._dtype).reshape(*sides, *[1] * (len(shape) - 2))
+        count = int(np.clip(NOISE_NUMBERS // n_features, 1, MOVED_SPOTS))
+        spots = np.tile(np.broadcast_to(spot, shape).ravel(), (count, 1))
+        moved = np.concatenate([move(spots) for move in self._moves(CHOICE_COPIES)[1:]])
+        light = np.abs(moved).reshape(len(moved), *sides, -1).sum(axis=3)
+        light /= np.maximum(light.sum(axis=(1, 2), keepdims=True), np.finfo(light.dtype).tiny)
+        away = np.stack([light.sum(axis=2) @ places[0], light.sum(axis=1) @ places[1]], axis=1)
+        distance = np.sqrt((away**2).mean(axis=0))
+        return bool(np.any((distance > FAR * sides) & (distance > 1)))
 
     def _error_with(
         self,
@@ -233,7 +239,7 @@ class LearnsFromCopies(BaseEstimator):
         """Give the error at left-out samples, some samples with copies, by such features."""
         n, few = len(some) // copies, min(self.n_landmarks, FEW_LANDMARKS)
         features = default_features(self.family_, some.shape[1], few, seed, **options)
-        features.fit(some[:FEW_LANDMARKS])
+        features.fit(some[:: max(1, len(some) // FEW_ROWS)])
         known = self._direct(features.transform(some), copies)
         return self._left_out(known, Y[:n], None if groups is None else groups[:n]).error
 
@@ -253,10 +259,12 @@ class LearnsFromCopies(BaseEstimator):
     def _without_family(self, X: NDArray, seed: int) -> NDArray:
         """Give samples compressed as if nothing were known: no copies, no orbits, nothing shrunk.
 
-        Features of images and spectrograms stay: they do not know the family. (1, samples, numbers)
+        Features of images and spectrograms stay, since they do not know the family; but images are
+        not centred. (1, samples, numbers)
         """
         still = self.family_ if self._edges else Identity()
-        F = self._new_features(still, X.shape[1], seed).fit(X).transform(X)
+        known = {name: value for name, value in self._options.items() if name != "centred"}
+        F = self._new_features(still, X.shape[1], seed, known).fit(X).transform(X)
         mean, directions = principal_directions(F, int(self.n_components))
         return ((F - mean) @ directions).astype(self._precision)[None]
 
@@ -323,10 +331,10 @@ class LearnsFromCopies(BaseEstimator):
             return [family]
         return [family if f == 1 else family.scaled(f) for f in sorted(self.ranges)]
 
-    def _new_features(self, family: Family, d: int, seed: int) -> Any:
+    def _new_features(self, family: Family, d: int, seed: int, options: dict[str, Any]) -> Any:
         if self.features is not None:
             return clone(self.features)
-        return default_features(family, d, self.n_landmarks, seed, **self._options)
+        return default_features(family, d, self.n_landmarks, seed, **options)
 
     def _choose(
         self,
@@ -383,7 +391,7 @@ class LearnsFromCopies(BaseEstimator):
     def _left_out(self, F: NDArray, Y: NDArray, groups: NDArray | None) -> LeftOut:
         """Predict samples, each without its group and all copies, with the best gamma and lam."""
         lams = LAMS if self.lam is None else (float(self.lam),)
-        return left_out(F, Y, groups, lams, self._counted, self._centred)
+        return left_out(F, Y, groups, lams, self._counted, self._about_mean)
 
     def _solve(
         self,
@@ -526,7 +534,7 @@ class LearnsFromCopies(BaseEstimator):
         pixels = ""
         if getattr(self, "_edges", False):
             shape = self.family_.resolve_shape(self.n_features_in_)
-            noisy = "noisy " if "smooth" in getattr(self, "_options", {}) else ""
+            noisy = "noisy " * any(getattr(step, "smooth", 0) > 0 for _, step in steps)
             pixels = f" of {noisy}images of {' x '.join(map(str, shape))}"
         return (
             f"family: {words_of_family(self.family_)}{unseen}\n"

@@ -41,12 +41,12 @@ def left_out(
     groups: NDArray | None,
     lams: Sequence[float],
     counted: Counted,
-    centred: bool,
+    about_mean: bool,
 ) -> LeftOut:
     """Predict samples, each without its group and all copies, with the best gamma and lam.
 
-    F has shape (copies, samples, numbers), the samples themselves first. If targets are centred,
-    those that are not left out have their mean taken off.
+    F has shape (copies, samples, numbers), the samples themselves first. Predictions
+    about the mean are so about that of the targets that are not left out.
     """
     copies = len(F)
     gammas = np.array(GAMMAS) / median_square(F[0])
@@ -57,7 +57,7 @@ def left_out(
 
     def tried(gamma: float, F: NDArray, Y: NDArray) -> LeftOut:
         parts = _members(len(Y), groups)
-        found = _predicted(gamma, F, Y, parts, lams, centred)
+        found = _predicted(gamma, F, Y, parts, lams, about_mean)
         return LeftOut(float(gamma), np.array(lams), found, Y, counted(Y, parts))
 
     best = min((tried(gamma, F[:few, :n], Y[:n]) for gamma in gammas), key=lambda one: one.error)
@@ -70,7 +70,7 @@ def _predicted(
     Y: NDArray,
     parts: list[NDArray],
     lams: Sequence[float],
-    centred: bool,
+    about_mean: bool,
 ) -> NDArray:
     """Predict samples, each part without itself and its copies: (lams, samples, targets)."""
     copies, n, _ = F.shape
@@ -79,7 +79,7 @@ def _predicted(
     K = lower_similarity(F.reshape(copies * n, -1), gamma)
     Y = np.asarray(Y, dtype=float)
     # a constant as well: where the mean of others is another, predictions follow
-    known = np.column_stack([Y, np.ones(n)]) if centred else Y
+    known = np.column_stack([Y, np.ones(n)]) if about_mean else Y
     targets = np.tile(known, (copies, 1))
     found = np.empty((len(lams), *Y.shape), dtype=F.dtype)
 
@@ -87,7 +87,7 @@ def _predicted(
         left = ridge(K, targets, lams[i]).left_out(groups)
         for part, predicted in zip(parts, left, strict=True):
             predicted = predicted[: len(part)]
-            if centred:
+            if about_mean:
                 mean = (Y.sum(axis=0) - Y[part].sum(axis=0)) / (n - len(part))
                 predicted = predicted[:, :-1] + mean * (1 - predicted[:, -1:])
             found[i, part] = predicted

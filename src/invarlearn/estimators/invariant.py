@@ -29,6 +29,9 @@ class InvariantClassifier(ClassifierMixin, LearnsFromCopies):
     to regularise are chosen by leaving out each sample with all its copies.
 
     The default features of images compare the directions of edges: neither brightness nor colour.
+    Where the family moves images far, features of images that are centred first are compared with
+    these by leaving out samples, and where images are noisy those of images that are blurred first;
+    :meth:`summary` tells what was taken.
 
     Parameters
     ----------
@@ -225,7 +228,7 @@ class InvariantRegressor(RegressorMixin, LearnsFromCopies):
     """
 
     # ridge shrinks to the mean of targets
-    _centred = True
+    _about_mean = True
 
     def fit(
         self, X: ArrayLike, y: ArrayLike, *, groups: ArrayLike | None = None

@@ -17,15 +17,17 @@ from invarlearn.transforms.grid import image_grid, whole_shape
 
 # Squared gradients of up to so many times the median are taken for noise.
 NOISE_MEDIANS = 3
+# A thread works on images of about this size; what it makes of them takes eight times as much.
+BLOCK_BYTES = 2 * 2**20
 
 
 class Centred(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """Move images so that the centre of their edges is in the middle.
 
     The centre of the squared gradients of the blurred image, without what is as faint as noise.
-    Images are moved by whole pixels; what comes in has the median of the pixels at the border.
-    Against large shifts this does more than copies, as long as there is one thing in each image,
-    and all of it.
+    Images are moved by whole pixels. Around them, and in what comes in, there is the median of the
+    pixels at the border; nothing comes back on the other side. Against large shifts this does more
+    than copies, as long as there is one thing in each image, and all of it.
 
     Parameters
     ----------
@@ -83,18 +85,22 @@ class Centred(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         if is_dask(X):
-            return transformed(X, self, self.n_features_in_, np.float32)
+            return transformed(X, self, self.n_features_in_)
         X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
         images = np.ascontiguousarray(X).reshape(len(X), *self._images)
         out = np.empty_like(images)
+        middle = (np.array(self._images[:2]) - 1) / 2
 
         def move(rows: slice) -> None:
-            some = images[rows]
-            middle = (np.array(self._images[:2]) - 1) / 2
-            shifts = np.rint(middle - centres(some, self._blur)).astype(int)
-            out[rows] = _shifted(some, shifts)
+            around = _around(images[rows])
+            # halves are always rounded up, whatever errors of rounding they have
+            away = middle - centres(images[rows], around, self._blur)
+            shifts = np.floor(away + 0.5 + 1e-6).astype(int)
+            out[rows] = around[:, None, None]
+            for image, moved, shift in zip(images[rows], out[rows], shifts, strict=True):
+                _paste(image, moved, shift)
 
-        in_threads(move, slices(len(X), 256))
+        in_threads(move, slices(len(X), max(1, BLOCK_BYTES // images[:1].nbytes)))
         return out.reshape(X.shape)
 
     def __sklearn_tags__(self) -> Any:
@@ -103,46 +109,50 @@ class Centred(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         return tags
 
 
-def centres(images: NDArray, blur: float) -> NDArray[np.float64]:
+def _around(images: NDArray) -> NDArray:
+    """Give the median of the pixels at the border, of each channel: (n, channels)."""
+    _, height, width, channels = images.shape
+    lines = [images[:, (0, -1)]] * (height > 1) + [images[:, :, (0, -1)]] * (width > 1)
+    border = [line.reshape(len(images), -1, channels) for line in lines or [images]]
+    return np.median(np.concatenate(border, axis=1), axis=1)
+
+
+def centres(images: NDArray, around: NDArray, blur: float) -> NDArray[np.float64]:
     """Find the centres of edges, in pixels from the first: (n, 2).
 
-    Images have shape (n, height, width, ...); without any edges the middle is the centre.
+    Images have shape (n, height, width, channels), and such values around them. Without any edges
+    the middle is the centre.
     """
-    n, *sides = images.shape[:3]
+    n, *sides, channels = images.shape
+    # so that things at the border have all of their edges
+    margins = [int(np.ceil(4 * blur)) + 2 if side > 1 else 0 for side in sides]
+    padded = np.empty((n, *(a + 2 * b for a, b in zip(sides, margins, strict=True)), channels))
+    padded[:] = around[:, None, None]
+    inner = [slice(b, b + a) for a, b in zip(sides, margins, strict=True)]
+    padded[:, inner[0], inner[1]] = images
+    padded /= np.maximum(np.abs(padded).max(axis=(1, 2, 3), keepdims=True), np.finfo(float).tiny)
     along = [blur if side > 1 else 0.0 for side in sides]
-    blurred = gaussian_filter(images, [0, *along, *[0] * (images.ndim - 3)], mode="nearest")
-    squares = np.zeros(images.shape[:3])
+    blurred = gaussian_filter(padded, [0, *along, 0], mode="nearest")
+    squares = np.zeros(padded.shape[:3])
     for axis, side in enumerate(sides, start=1):
         if side > 1:
-            slope = np.gradient(blurred, axis=axis) ** 2
-            squares += slope.reshape(n, *sides, -1).sum(axis=-1)
-    squares -= NOISE_MEDIANS * np.median(squares, axis=(1, 2), keepdims=True)
-    np.maximum(squares, 0, out=squares)
-    found = np.empty((n, 2))
+            squares += (np.gradient(blurred, axis=axis) ** 2).sum(axis=3)
+    # of what is flat but for errors of rounding, nothing is left
+    noise = np.median(squares[:, inner[0], inner[1]], axis=(1, 2), keepdims=True)
+    squares = np.maximum(squares - NOISE_MEDIANS * noise - 1e-20, 0)
     total = squares.sum(axis=(1, 2))
-    for i, side in enumerate(sides):
-        places = np.arange(side) - (side - 1) / 2
+    found = np.empty((n, 2))
+    for i, (side, margin) in enumerate(zip(sides, margins, strict=True)):
+        places = np.arange(squares.shape[1 + i]) - margin - (side - 1) / 2
         moments = squares.sum(axis=2 - i) @ places
         found[:, i] = (side - 1) / 2 + moments / np.where(total > 0, total, 1)
     return found
 
 
-def _shifted(images: NDArray, shifts: NDArray[np.intp]) -> NDArray:
-    """Shift each image by whole pixels, down and right."""
-    height, width = images.shape[1:3]
-    border = np.concatenate(
-        [images[:, 0], images[:, -1], images[:, :, 0], images[:, :, -1]], axis=1
-    )
-    rows = np.arange(height) - shifts[:, :1]
-    columns = np.arange(width) - shifts[:, 1:]
-    inside = (
-        ((rows >= 0) & (rows < height))[:, :, None]
-        & ((columns >= 0) & (columns < width))[:, None, :]
-    ).reshape(len(images), height, width, *[1] * (images.ndim - 3))
-    taken = images[
-        np.arange(len(images))[:, None, None],
-        rows.clip(0, height - 1)[:, :, None],
-        columns.clip(0, width - 1)[:, None, :],
-    ]
-    outside = np.median(border, axis=1)[:, None, None]
-    return np.where(inside, taken, outside)
+def _paste(image: NDArray, out: NDArray, shift: NDArray[np.intp]) -> None:
+    """Write an image into another one, so many pixels further down and right."""
+    to, of = [], []
+    for side, by in zip(image.shape[:2], shift, strict=True):
+        to.append(slice(max(0, by), side + min(0, by)))
+        of.append(slice(max(0, -by), side - max(0, by)))
+    out[to[0], to[1]] = image[of[0], of[1]]

@@ -142,7 +142,7 @@ class LocalKernelFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         """
         check_is_fitted(self)
         if is_dask(X):
-            return transformed(X, self, self._n_features_out, np.float32)
+            return transformed(X, self, self._n_features_out)
         X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
         out = np.empty((len(X), self._n_features_out), dtype=X.dtype)
         landmarks, whiten = (

@@ -124,7 +124,7 @@ class OrientedGradients(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         if is_dask(X):
             if not hasattr(self, "shape_"):
                 return clone(self).fit(sampled(X, 1)).transform(X)
-            return transformed(X, self, self._n_features_out, np.float32)
+            return transformed(X, self, self._n_features_out)
         if not hasattr(self, "shape_"):
             return clone(self).fit_transform(X)
         X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)

@@ -96,7 +96,10 @@ def one_thread_of_blas() -> Iterator[None]:
 
 @contextmanager
 def one_thread_of_openmp() -> Iterator[None]:
-    """Limit OpenMP to one thread: on a busy machine, threads of small work wait for each other."""
+    """Limit OpenMP to one thread: on a busy machine, threads of small work wait for each other.
+
+    This is a limit of the thread that asks, not of the process, so that contexts may overlap.
+    """
     with _controller().limit(limits=1, user_api="openmp"):
         yield
 

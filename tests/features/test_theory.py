@@ -149,7 +149,7 @@ def test_sampled_elements_have_their_own_expectation():
     [
         ("n_bins", (5, 10, 20, 40), -1.0),
         ("n_templates", (20, 80, 320, 1280), -0.5),
-        ("n_elements", (4, 16, 64), -0.5),
+        ("n_elements", (8, 32, 128), -0.5),
     ],
 )
 def test_errors_fall_at_the_rates_of_theorem_2(what, counts, slope):

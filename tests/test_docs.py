@@ -15,9 +15,16 @@ def blocks(path):
     return re.findall(r"```python\n(.*?)```", path.read_text(), flags=re.DOTALL)
 
 
-@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
-def test_code_blocks_run(path, tmp_path, monkeypatch):
+@pytest.fixture
+def quickly(tmp_path, monkeypatch):
+    """Work in a folder of its own, with fewer copies of samples than users get."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("invarlearn.estimators._copies.MOST_ROWS", 2000)
+
+
+@pytest.mark.usefixtures("quickly")
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
+def test_code_blocks_run(path):
     for code in blocks(path):
         exec(compile(code, str(path), "exec"), {"__name__": "block"})
 
@@ -39,9 +46,9 @@ CLAIMS = {
 }
 
 
+@pytest.mark.usefixtures("quickly")
 @pytest.mark.parametrize("path", TUTORIALS, ids=lambda path: path.stem)
-def test_tutorials_run_and_show_what_they_say(path, tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
+def test_tutorials_run_and_show_what_they_say(path, capsys):
     runpy.run_path(str(path))
     out = capsys.readouterr().out
     for above, below, place in CLAIMS[path.stem]:

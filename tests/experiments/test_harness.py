@@ -117,14 +117,14 @@ def start(folder, n_jobs, **variables):
 
 
 @pytest.mark.skipif(os.name != "posix", reason="SIGKILL")
-@pytest.mark.parametrize(("n_jobs", "most"), [(1, 10), (2, 3)])
-def test_kills_change_nothing(tmp_path, n_jobs, most):
+def test_kills_change_nothing(tmp_path):
     """Kill ``invarlearn reproduce`` at moments that vary, let it finish, and compare."""
     assert start(tmp_path / "calm", 1).wait() == 0
     kills, rng = 0, random.Random(0)
     path = tmp_path / "rough" / "toy" / "results.jsonl"
-    while kills < most:
-        process = start(tmp_path / "rough", n_jobs)
+    while kills < 10:
+        # a process that has others work for it takes long to start: now and then
+        process = start(tmp_path / "rough", 2 if kills in (0, 5) else 1)
         before = path.read_bytes().count(b"\n") if path.exists() else 0
         deadline = time.monotonic() + 60
         # let it get one or two further, so that the ten kills fall along the whole run
@@ -138,7 +138,7 @@ def test_kills_change_nothing(tmp_path, n_jobs, most):
         os.killpg(process.pid, signal.SIGKILL)
         process.wait()
         kills += 1
-    assert start(tmp_path / "rough", n_jobs).wait() == 0
+    assert start(tmp_path / "rough", 2).wait() == 0
     assert results(tmp_path / "rough") == results(tmp_path / "calm")
     tables = [(tmp_path / kind / "toy" / "full.csv").read_bytes() for kind in ("rough", "calm")]
     assert tables[0] == tables[1]

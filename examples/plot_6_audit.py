@@ -41,7 +41,12 @@ flips = show_pairs(
 # samples that took no part in the choice. Mirror images of digits should not be among them.
 
 found = choose_family(
-    VirtualSVC(C=10), X, y, [Rotation(15), Translation(1), Reflection(1)], ranges=(1.0,), cv=3
+    VirtualSVC(C=10),
+    X[:100],
+    y[:100],
+    [Rotation(15), Translation(1), Reflection(1)],
+    ranges=(1.0,),
+    cv=3,
 )
 print(found.summary())
 

@@ -20,6 +20,7 @@ def quickly(tmp_path, monkeypatch):
     """Work in a folder of its own, with fewer copies of samples than users get."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("invarlearn.estimators._copies.MOST_ROWS", 2000)
+    monkeypatch.setattr("invarlearn.estimators._copies.CHOICE_ROWS", 600)
 
 
 @pytest.mark.usefixtures("quickly")

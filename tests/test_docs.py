@@ -16,16 +16,15 @@ def blocks(path):
 
 
 @pytest.fixture
-def quickly(tmp_path, monkeypatch):
+def quickly(tmp_path, monkeypatch, few_copies):
     """Work in a folder of its own, with fewer copies of samples than users get."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("invarlearn.estimators._copies.MOST_ROWS", 2000)
-    monkeypatch.setattr("invarlearn.estimators._copies.CHOICE_ROWS", 600)
 
 
 @pytest.mark.usefixtures("quickly")
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
-def test_code_blocks_run(path):
+def test_code_blocks_run(path, monkeypatch, few_test_digits):
+    monkeypatch.setattr("invarlearn.datasets.load_mnist_sample", lambda: few_test_digits)
     for code in blocks(path):
         exec(compile(code, str(path), "exec"), {"__name__": "block"})
 

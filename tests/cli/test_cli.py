@@ -27,7 +27,8 @@ def test_version_and_help():
         assert "Usage" in result.output
 
 
-def test_the_demo_writes_a_table_and_a_figure(tmp_path, monkeypatch):
+def test_the_demo_writes_a_table_and_a_figure(tmp_path, monkeypatch, few_test_digits):
+    monkeypatch.setattr("invarlearn.datasets.load_mnist_sample", lambda: few_test_digits)
     monkeypatch.setattr("invarlearn.cli.demo.N_DRAWS", 2)
     monkeypatch.setattr("invarlearn.cli.demo.N_LABELS", 40)
     monkeypatch.setattr("invarlearn.estimators._copies.MOST_COPIES", 5)

@@ -179,8 +179,8 @@ def test_eight_points_above_svc_at_100_labels(real_data):
     from invarlearn.experiments.virtual_samples import run
 
     gains = [
-        run("VirtualSVC", n_labels=100, n_test=1500, seed=seed)["accuracy"]
-        - run("SVC", n_labels=100, n_test=1500, seed=seed)["accuracy"]
+        run("VirtualSVC", n_labels=100, n_test=500, seed=seed)["accuracy"]
+        - run("SVC", n_labels=100, n_test=500, seed=seed)["accuracy"]
         for seed in (0, 1, 2)
     ]
     assert np.mean(gains) >= 8

@@ -77,12 +77,13 @@ def test_without_torch_one_is_told_how_to_get_it(digits, monkeypatch):
 def test_a_network_learns_and_augmentation_helps(digits):
     pytest.importorskip("torch", reason="the extra 'rivals' is not installed")
     X, y = digits.X_train[:100], digits.y_train[:100]
-    plain = SmallCNN(n_steps=60).fit(X, y)
-    moved = SmallCNN(Translation(2) * Rotation(15), n_steps=60).fit(X, y)
+    few = {"n_steps": 60, "width": 8}
+    plain = SmallCNN(**few).fit(X, y)
+    moved = SmallCNN(Translation(2) * Rotation(15), **few).fit(X, y)
     scores = [model.score(digits.X_test, digits.y_test) for model in (plain, moved)]
     assert scores[0] > 0.6
     assert scores[1] > scores[0]
-    again = SmallCNN(n_steps=60).fit(X, y)
+    again = SmallCNN(**few).fit(X, y)
     np.testing.assert_array_equal(again.predict(digits.X_test), plain.predict(digits.X_test))
 
 

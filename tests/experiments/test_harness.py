@@ -103,42 +103,52 @@ def test_a_failing_cell_is_named_and_the_others_are_kept(tmp_path):
     assert len(results(tmp_path)) == 6
 
 
-def start(folder, n_jobs, **variables):
-    environment = {**os.environ, **variables, "PYTHONPATH": str(Path(__file__).parent)}
-    toy = str(Path(__file__).parent / "toy.py")
-    options = ["--full", "--out", str(folder), "--n-jobs", str(n_jobs)]
-    return subprocess.Popen(
-        [sys.executable, toy, "reproduce", "toy", *options],
-        env=environment,
-        start_new_session=True,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
+def program(*arguments, **options):
+    """Start ``invarlearn`` with the toy among its experiments."""
+    toy = Path(__file__).parent / "toy.py"
+    environment = {**os.environ, **options.pop("env", {}), "PYTHONPATH": str(toy.parent)}
+    command = [sys.executable, str(toy), *map(str, arguments)]
+    return subprocess.Popen(command, env=environment, start_new_session=True, **options)
+
+
+def finished_runs(path):
+    return path.read_bytes().count(b"\n") if path.exists() else 0
 
 
 @pytest.mark.skipif(os.name != "posix", reason="SIGKILL")
 def test_kills_change_nothing(tmp_path):
     """Kill ``invarlearn reproduce`` at moments that vary, let it finish, and compare."""
-    assert start(tmp_path / "calm", 1).wait() == 0
-    kills, rng = 0, random.Random(0)
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
     path = tmp_path / "rough" / "toy" / "results.jsonl"
-    while kills < 10:
-        # a process that has others work for it takes long to start: now and then
-        process = start(tmp_path / "rough", 2 if kills in (0, 5) else 1)
-        before = path.read_bytes().count(b"\n") if path.exists() else 0
-        deadline = time.monotonic() + 60
-        # let it get one or two further, so that the ten kills fall along the whole run
-        wanted = before + rng.choice([1, 2])
-        while time.monotonic() < deadline and process.poll() is None:
-            if path.exists() and path.read_bytes().count(b"\n") >= wanted:
-                break
-            time.sleep(0.005)
-        time.sleep(rng.random() * 0.08)
-        assert process.poll() is None, "it finished before the last kill"
-        os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
-        kills += 1
-    assert start(tmp_path / "rough", 2).wait() == 0
+    with program("serve", **pipes) as server:
+
+        def start(kind, n_jobs):
+            """Start a run; give its process id."""
+            print(tmp_path / kind, n_jobs, file=server.stdin, flush=True)
+            return int(server.stdout.readline())
+
+        def status():
+            """Wait for the run, and tell how it ended."""
+            return int(server.stdout.readline())
+
+        start("calm", 1)
+        assert status() == 0
+        rng = random.Random(0)
+        for kill in range(10):
+            before = finished_runs(path)
+            # a run that has others work for it takes long to start: once
+            pid = start("rough", 2 if kill == 4 else 1)
+            deadline = time.monotonic() + 60
+            # let it get one or two further, so that the ten kills fall along the whole run
+            wanted = before + rng.choice([1, 2])
+            while finished_runs(path) < wanted and time.monotonic() < deadline:
+                time.sleep(0.005)
+            time.sleep(rng.random() * 0.08)
+            os.killpg(pid, signal.SIGKILL)
+            assert status() == signal.SIGKILL, "it finished before the last kill"
+        start("rough", 2)
+        assert status() == 0
+        server.stdin.close()
     assert results(tmp_path / "rough") == results(tmp_path / "calm")
     tables = [(tmp_path / kind / "toy" / "full.csv").read_bytes() for kind in ("rough", "calm")]
     assert tables[0] == tables[1]
@@ -148,7 +158,10 @@ def test_kills_change_nothing(tmp_path):
 def test_a_killed_run_leaves_no_one_computing(tmp_path):
     """Kill the program alone, not its workers: they must not go on with what is queued."""
     log = tmp_path / "started"
-    process = start(tmp_path, 2, TOY_LOG=str(log), TOY_PAUSE="6")
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    slow = {"TOY_LOG": str(log), "TOY_PAUSE": "4"}
+    options = ["--full", "--out", tmp_path, "--n-jobs", 2]
+    process = program("reproduce", "toy", *options, env=slow, **quiet)
     deadline = time.monotonic() + 60
     while not (log.exists() and len(log.read_text()) >= 2):
         assert time.monotonic() < deadline
@@ -156,7 +169,7 @@ def test_a_killed_run_leaves_no_one_computing(tmp_path):
     process.kill()
     process.wait()
     started = log.read_text()
-    time.sleep(7)
+    time.sleep(5)
     assert log.read_text() == started
 
 
@@ -293,6 +306,7 @@ FAST = [experiment for experiment in EXPERIMENTS.values() if experiment.id != "c
 
 
 @pytest.mark.parametrize("experiment", FAST, ids=lambda e: e.id)
+@pytest.mark.usefixtures("few_copies")
 def test_one_cell_of_every_experiment_runs_on_real_data(experiment, real_data):
     run = experiment.runs("quick")[0]
     value = experiment.run(**run)[experiment.metric]

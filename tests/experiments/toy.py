@@ -1,9 +1,11 @@
 """A small experiment whose runs take a moment, for tests of the harness.
 
-Run as a program, it is ``invarlearn`` with this experiment added.
+Run as a program, it is ``invarlearn`` with this experiment added; with ``serve``, it starts runs of
+it that are asked for.
 """
 
 import os
+import sys
 import time
 
 import numpy as np
@@ -35,6 +37,27 @@ TOY = Experiment(
     published={("dark", 5): 9.0, ("light", 10): 12.5},
 )
 
+
+def serve(main):
+    """Fork a run for every line of standard input, its folder and n_jobs; print process ids.
+
+    What takes seconds, to import, is done once.
+    """
+    for line in sys.stdin:
+        folder, n_jobs = line.rsplit(maxsplit=1)
+        if pid := os.fork():
+            print(pid, flush=True)
+            status = os.waitpid(pid, 0)[1]
+            print(status, flush=True)
+            continue
+        os.setsid()
+        sys.argv[1:] = ["reproduce", "toy", "--full", "--out", folder, "--n-jobs", n_jobs]
+        with open(os.devnull, "w") as nowhere:
+            os.dup2(nowhere.fileno(), 1)
+            os.dup2(nowhere.fileno(), 2)
+        main()
+
+
 if __name__ == "__main__":
     # under its own name, so that worker processes can import it
     from toy import TOY as IMPORTED
@@ -42,4 +65,9 @@ if __name__ == "__main__":
     from invarlearn.cli import main
 
     EXPERIMENTS["toy"] = IMPORTED
-    main()
+    if sys.argv[1:] == ["serve"]:
+        import invarlearn.cli.reproduce  # noqa: F401
+
+        serve(main)
+    else:
+        main()

@@ -79,7 +79,8 @@ def test_columns_meet_a_generic_qp_over_all_columns(n_classes, kernel, C):
     primal = alpha @ gram @ alpha / 2 + mass @ losses
     assert primal == pytest.approx(dual, rel=1e-5)
     assert found.converged
-    assert 0 <= found.gap + 1e-12 <= 1e-9 * found.objective + 2e-12
+    # no less than zero, but for rounding
+    assert -1e-12 <= found.gap / max(1.0, found.objective) <= 1e-9
     assert found.objective == pytest.approx(dual, rel=1e-6)
 
 

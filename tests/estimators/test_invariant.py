@@ -265,7 +265,7 @@ def test_noisy_images_are_told_by_samples_left_out(digits):
     X, y = noisy(digits.X_train[:80]), digits.y_train[:80]
     X_new, y_new = noisy(digits.X_test[:150]), digits.y_test[:150]
     model = quick().fit(X, y)
-    assert model._options.keys() == {"smooth"}
+    assert model._options == {"noisy": True}
     assert "features of noisy images of 28 x 28" in model.summary()
     other = quick(features=default_features(model.family_, 784, 32, 0)).fit(X, y)
     assert model.score(X_new, y_new) > other.score(X_new, y_new) + 0.04
@@ -323,9 +323,9 @@ def test_noisy_images_that_shift_far_are_blurred_and_centred(digits):
     X, y = translated(digits.X_train[:100], 40, 0.1, rng), digits.y_train[:100]
     groups = np.arange(100) // 2
     model = quick(family=Translation(6, shape=(40, 40))).fit(X, y, groups=groups)
-    assert model._options == {"centred": True, "smooth": 1.0}
+    assert model._options == {"centred": True, "noisy": True}
     # nothing is said to move
-    assert quick(n_copies=1, shape=(40, 40)).fit(X, y)._options.keys() <= {"smooth"}
+    assert quick(n_copies=1, shape=(40, 40)).fit(X, y)._options.keys() <= {"noisy"}
 
 
 def slides(n_groups, each, seed):

@@ -8,12 +8,15 @@ from invarlearn.datasets import load_mnist_sample
 from invarlearn.features import OrientedGradients
 
 
-def by_scipy(image, n_orientations=8, blur=1.0, step=2, margin=2, contrast=3.0, floor=0.1):
+def by_scipy(
+    image, n_orientations=8, blur=1.0, step=2, margin=2, contrast=3.0, floor=0.1, threshold=0.0
+):
     """The definition, a map at a time."""
     padded = np.pad(image, 1)
     down = (padded[2:, 1:-1] - padded[:-2, 1:-1]) / 2
     right = (padded[1:-1, 2:] - padded[1:-1, :-2]) / 2
     size = np.hypot(down, right)
+    size = np.clip(size - threshold * size.max(), 0, None)
     around = ndimage.gaussian_filter(size**2, contrast, mode="constant", truncate=3.0)
     size = size / (np.sqrt(around) + floor * size.max())
     place = np.arctan2(down, right) / (2 * np.pi) % 1.0 * n_orientations
@@ -40,7 +43,12 @@ def by_scipy(image, n_orientations=8, blur=1.0, step=2, margin=2, contrast=3.0, 
 
 
 @pytest.mark.parametrize(
-    "options", [{}, {"n_orientations": 4, "blur": 1.5, "step": 3, "margin": 0, "floor": 0.3}]
+    "options",
+    [
+        {},
+        {"n_orientations": 4, "blur": 1.5, "step": 3, "margin": 0, "floor": 0.3},
+        {"threshold": 0.3, "floor": 0.6},
+    ],
 )
 def test_equals_the_steps_by_scipy(options):
     X = load_mnist_sample().X_train[:3].astype(float)
@@ -103,6 +111,7 @@ def test_an_empty_image_has_no_gradients():
         ({"step": 0}, "step=0"),
         ({"blur": -1}, "blur=-1"),
         ({"smooth": -1}, "smooth=-1"),
+        ({"threshold": 1.5}, "threshold=1.5"),
         ({"shape": (5, 5)}, "25 features"),
         ({"shape": (3, -1)}, "features"),
     ],
@@ -142,3 +151,18 @@ def test_smoothing_is_a_blur_before(shape):
     expected = OrientedGradients(shape=shape).fit_transform(np.reshape(blurred, (5, -1)))
     found = OrientedGradients(smooth=1.4, shape=shape).fit_transform(X)
     np.testing.assert_allclose(found, expected, atol=1e-10)
+
+
+def test_faint_gradients_are_nothing():
+    image = np.zeros((1, 30, 30))
+    image[:, 5:25, 5:10] = 1.0
+    image[:, 5:25, 20:25] = 0.2
+    # edges of the second bar are a fifth as strong
+    bars = [(slice(None), slice(None), slice(None, 7)), (slice(None), slice(None), slice(10, None))]
+    for threshold, faint in ((0.0, True), (0.15, True), (0.25, False)):
+        gradients = OrientedGradients(threshold=threshold).fit(image.reshape(1, -1))
+        maps = gradients.transform(image.reshape(1, -1)).reshape(1, *gradients.shape_)
+        assert maps[bars[0]].max() > 0
+        assert (maps[bars[1]].max() > 0) == faint
+    nothing = OrientedGradients(threshold=1.0).fit_transform(image.reshape(1, -1))
+    np.testing.assert_array_equal(nothing, 0)

@@ -48,11 +48,11 @@ ELEMENTS, MOST_ELEMENTS = 512, 64
 # Features, principal directions, ranges and lam are found with so many virtual samples.
 CHOICE_ROWS = 2000
 LAMS = (0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
-# With more noise than this, in so many images and pixels, features of images blurred so much are
-# tried; and features of centred images, where the family moves so many spots in the middle by more
-# than this part of a side, and a pixel. They are compared with fewer landmarks, of so many rows,
-# and must be so much better.
-NOISE, NOISE_ROWS, NOISE_NUMBERS, SMOOTH = 0.005, 200, 2**23, 1.0
+# With more noise than this, in so many images and pixels, features of noisy images are tried; and
+# features of centred images, where the family moves so many spots in the middle by more than this
+# part of a side, and a pixel. They are compared with fewer landmarks, of so many rows, and must be
+# so much better.
+NOISE, NOISE_ROWS, NOISE_NUMBERS = 0.005, 200, 2**23
 MOVED_SPOTS, FAR = 64, 1 / 16
 FEW_LANDMARKS, FEW_ROWS, GAIN = 100, 100, 0.95
 # Directions in which copies do not differ count no more than by this.
@@ -197,7 +197,7 @@ class LearnsFromCopies(BaseEstimator):
         if copies > 1 and self._moves_far(X.shape[1]):
             further.append({"centred": True})
         if self._seems_noisy(X):
-            further.append({"smooth": SMOOTH})
+            further.append({"noisy": True})
         best: dict[str, Any] = {}
         least = self._error_with(best, some, copies, Y, groups, seed) if further else 0.0
         for option in further:

@@ -30,8 +30,8 @@ class InvariantClassifier(ClassifierMixin, LearnsFromCopies):
 
     The default features of images compare the directions of edges: neither brightness nor colour.
     Where the family moves images far, features of images that are centred first are compared with
-    these by leaving out samples, and where images are noisy those of images that are blurred first;
-    :meth:`summary` tells what was taken.
+    these by leaving out samples, and where images are noisy those that blur them and leave out
+    faint edges; :meth:`summary` tells what was taken.
 
     Parameters
     ----------

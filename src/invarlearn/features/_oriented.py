@@ -60,15 +60,17 @@ def _blur(plane, weights, step, line, out):  # type: ignore[no-untyped-def]
 
 
 @_compiled
-def oriented_gradients(images, n_orientations, contrast, floor, cell, steps, out):  # type: ignore[no-untyped-def]
+def oriented_gradients(images, n_orientations, threshold, contrast, floor, cell, steps, out):  # type: ignore[no-untyped-def]
     """Fill ``out``, (n, rows, columns, orientations), for images of shape (n, h, w, channels).
 
     Parameters
     ----------
+    threshold : float
+        What is taken off every gradient, as a share of the largest.
     contrast, cell : weights of rows and of columns
         Of the filter for the local contrast, and of the one that blurs.
     floor : float
-        What is added to the local contrast, as a share of the largest gradient.
+        What is added to the local contrast, as a share of the largest gradient that is left.
     steps : (int, int)
         Pixels between two outputs.
     """
@@ -80,6 +82,8 @@ def oriented_gradients(images, n_orientations, contrast, floor, cell, steps, out
     small = np.empty(out.shape[1:3])
     for i in range(n):
         _gradients(images[i], size, angle)
+        if threshold > 0:
+            size[:] = np.maximum(size - threshold * size.max(), 0.0)
         plane[:] = size * size
         largest = np.sqrt(plane.max())
         _blur(plane, contrast, (1, 1), line, local)

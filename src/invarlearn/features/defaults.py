@@ -59,7 +59,7 @@ def default_features(
     n_features: int,
     n_landmarks: int,
     random_state: Any,
-    smooth: float = 0.0,
+    noisy: bool = False,
     centred: bool = False,
 ) -> Pipeline:
     """Give the features, not fitted, for rows that a family acts on.
@@ -67,7 +67,8 @@ def default_features(
     Images and spectrograms: oriented gradients, and local kernel features of these; gradients of
     spectrograms are divided by the contrast of a wider neighbourhood. Sequences, and images of one
     line: invariant features. Anything else: the rows themselves. The last two are standardised.
-    Noisy images are blurred before (``smooth``), and faint gradients of them count less.
+    Noisy images are blurred a little before; faint gradients of them, and of spectrograms, are left
+    out.
     """
     edges = has_edges(family, n_features)
     if family.domain in ("sequence", "image", "spectrogram") and not edges:
@@ -87,9 +88,9 @@ def default_features(
     gradients = OrientedGradients(shape=shape)
     if family.domain == "spectrogram":
         # faint parts of a sound are noise rather than strokes in a shadow
-        gradients.set_params(contrast=12.0, floor=0.3)
-    elif smooth > 0:
-        gradients.set_params(contrast=12.0, floor=0.6, smooth=smooth)
+        gradients.set_params(contrast=12.0, floor=0.3, threshold=0.08)
+    elif noisy:
+        gradients.set_params(contrast=12.0, floor=0.6, smooth=0.7, threshold=0.25)
     maps = gradients.fit(np.zeros((1, n_features), dtype=np.float32)).shape_
     step = max(3, -(-max(maps[:2]) // MOST_WINDOWS))
     local = LocalKernelFeatures(

@@ -41,6 +41,9 @@ class OrientedGradients(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         empty regions.
     smooth : float, default=0.0
         Standard deviation, in pixels, of the Gaussian that blurs the image before: against noise.
+    threshold : float, default=0.0
+        Gradients up to this share of the largest one of the image are taken for noise: they are
+        nothing, and the others smaller by as much.
     shape : tuple, optional
         Shape of a row: (height, width) or (height, width, channels). None: a square image; -1 for
         one of the numbers: what is left for it, so (1, -1) is a signal of any length.
@@ -68,6 +71,7 @@ class OrientedGradients(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         contrast: float = 3.0,
         floor: float = 0.1,
         smooth: float = 0.0,
+        threshold: float = 0.0,
         shape: Shape = None,
     ):
         self.n_orientations = n_orientations
@@ -77,6 +81,7 @@ class OrientedGradients(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         self.contrast = contrast
         self.floor = floor
         self.smooth = smooth
+        self.threshold = threshold
         self.shape = shape
 
     def fit(self, X: ArrayLike, y: Any = None) -> OrientedGradients:
@@ -95,6 +100,7 @@ class OrientedGradients(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         check_number(self.contrast, "contrast", low=0)
         check_number(self.floor, "floor", low=0)
         check_number(self.smooth, "smooth", low=0)
+        check_number(self.threshold, "threshold", low=0, high=1)
         shape = whole_shape(self.shape, X.shape[1])
         self._images = image_grid(shape, X.shape[1], type(self).__name__)
         sides, step, margin = self._images[:2], int(self.step), int(self.margin)
@@ -106,6 +112,7 @@ class OrientedGradients(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         rows, columns = (1 if n == 1 else -(-(n + 2 * margin) // step) for n in sides)
         self.shape_ = (rows, columns, int(self.n_orientations))
         self._floor, self._smooth = float(self.floor), float(self.smooth)
+        self._threshold = float(self.threshold)
         return self
 
     def transform(self, X: ArrayLike) -> NDArray:
@@ -130,10 +137,13 @@ class OrientedGradients(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
         images = np.ascontiguousarray(X).reshape(-1, *self._images)
         out = np.empty((len(X), *self.shape_), dtype=X.dtype)
+        # those that were saved earlier have none
+        threshold = getattr(self, "_threshold", 0.0)
         in_threads(
             lambda rows: oriented_gradients(
                 self._smoothed(images[rows]),
                 self.shape_[2],
+                threshold,
                 self._near,
                 self._floor,
                 self._cell,

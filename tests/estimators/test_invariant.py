@@ -277,6 +277,30 @@ def test_noisy_images_are_told_by_samples_left_out(digits):
     assert noise_of(digits.X_train[:100], (28, 28)) == 0
 
 
+def test_a_bright_background_is_as_good_as_a_dark_one(digits):
+    X, y = digits.X_train[:80], digits.y_train[:80]
+    dark = quick().fit(X, y)
+    for channels in (1, 3):
+        # another brightness of each image, and of each channel
+        ground = np.random.RandomState(0).randint(-9, 9, (180, 1, channels))
+
+        def on_ground(X, ground, channels=channels):
+            return (X[:, :, None] + ground).reshape(len(X), -1)
+
+        bright = quick(shape=(28, 28, channels)[: 1 + channels]).fit(on_ground(X, ground[:80]), y)
+        found = bright.decision_function(
+            np.asfortranarray(on_ground(digits.X_test[:100], ground[80:]))
+        )
+        np.testing.assert_allclose(found, dark.decision_function(digits.X_test[:100]), atol=1e-3)
+    flat = np.ones((20, 784)) * np.arange(20)[:, None]
+    with pytest.raises(ValueError, match=r"all images are flat.*StandardScaler\(\)"):
+        quick().fit(flat, np.arange(20) // 10)
+    # noise is taken off as well
+    rng = np.random.RandomState(0)
+    noisy = 0.8 - 0.3 * X + 0.06 * rng.randn(*X.shape)
+    assert quick().fit(noisy, y)._options == {"noisy": True}
+
+
 def test_images_that_shift_far_are_centred_if_that_helps(digits):
     rng = np.random.RandomState(0)
     X, y = translated(digits.X_train[:80], 40, 0.0, rng), digits.y_train[:80]
@@ -318,7 +342,7 @@ def test_families_that_move_far_are_told_from_others(family, side, far):
     assert model.fit(X, np.arange(8) % 2)._moves_far(side * side) == far
 
 
-def test_noisy_images_that_shift_far_are_blurred_and_centred(digits):
+def test_noise_is_taken_off_images_that_shift_far_and_are_centred(digits):
     rng = np.random.RandomState(0)
     X, y = translated(digits.X_train[:100], 40, 0.1, rng), digits.y_train[:100]
     groups = np.arange(100) // 2

@@ -111,6 +111,31 @@ def program(*arguments, **options):
     return subprocess.Popen(command, env=environment, start_new_session=True, **options)
 
 
+class Runs:
+    """Runs of the toy, one after the other, by a process that has imported everything."""
+
+    def __init__(self, server):
+        self.server = server
+
+    def start(self, folder, n_jobs):
+        """Start a run; give its process id."""
+        print(folder, n_jobs, file=self.server.stdin, flush=True)
+        pid = int(self.server.stdout.readline())
+        self.ended = threading.Event()
+        threading.Thread(target=self._wait, daemon=True).start()
+        return pid
+
+    def _wait(self):
+        self.status = int(self.server.stdout.readline())
+        self.ended.set()
+
+    def finish(self):
+        """Wait for the run, and tell how it ended."""
+        assert self.ended.wait(100), "it does not end"
+        print(file=self.server.stdin, flush=True)
+        return self.status
+
+
 def finished_runs(path):
     return path.read_bytes().count(b"\n") if path.exists() else 0
 
@@ -121,34 +146,25 @@ def test_kills_change_nothing(tmp_path):
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
     path = tmp_path / "rough" / "toy" / "results.jsonl"
     with program("serve", **pipes) as server:
-
-        def start(kind, n_jobs):
-            """Start a run; give its process id."""
-            print(tmp_path / kind, n_jobs, file=server.stdin, flush=True)
-            return int(server.stdout.readline())
-
-        def status():
-            """Wait for the run, and tell how it ended."""
-            return int(server.stdout.readline())
-
-        start("calm", 1)
-        assert status() == 0
+        runs = Runs(server)
+        runs.start(tmp_path / "calm", 1)
+        assert runs.finish() == 0
         rng = random.Random(0)
         for kill in range(10):
-            before = finished_runs(path)
-            # a run that has others work for it takes long to start: once
-            pid = start("rough", 2 if kill == 4 else 1)
-            deadline = time.monotonic() + 60
             # let it get one or two further, so that the ten kills fall along the whole run
-            wanted = before + rng.choice([1, 2])
+            wanted = finished_runs(path) + rng.choice([1, 2])
+            # a run that has others work for it takes long to start: once
+            pid = runs.start(tmp_path / "rough", 2 if kill == 4 else 1)
+            deadline = time.monotonic() + 60
             while finished_runs(path) < wanted and time.monotonic() < deadline:
+                assert not runs.ended.is_set(), "it ended before it was killed"
                 time.sleep(0.005)
             time.sleep(rng.random() * 0.08)
             os.killpg(pid, signal.SIGKILL)
-            assert status() == signal.SIGKILL, "it finished before the last kill"
-        start("rough", 2)
-        assert status() == 0
-        server.stdin.close()
+            assert runs.finish() == signal.SIGKILL
+        runs.start(tmp_path / "rough", 2)
+        assert runs.finish() == 0
+    assert server.returncode == 0
     assert results(tmp_path / "rough") == results(tmp_path / "calm")
     tables = [(tmp_path / kind / "toy" / "full.csv").read_bytes() for kind in ("rough", "calm")]
     assert tables[0] == tables[1]
@@ -162,12 +178,14 @@ def test_a_killed_run_leaves_no_one_computing(tmp_path):
     slow = {"TOY_LOG": str(log), "TOY_PAUSE": "4"}
     options = ["--full", "--out", tmp_path, "--n-jobs", 2]
     process = program("reproduce", "toy", *options, env=slow, **quiet)
-    deadline = time.monotonic() + 60
-    while not (log.exists() and len(log.read_text()) >= 2):
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
-    process.kill()
-    process.wait()
+    try:
+        deadline = time.monotonic() + 60
+        while not (log.exists() and len(log.read_text()) >= 2):
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+    finally:
+        process.kill()
+        process.wait()
     started = log.read_text()
     time.sleep(5)
     assert log.read_text() == started

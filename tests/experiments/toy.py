@@ -39,23 +39,29 @@ TOY = Experiment(
 
 
 def serve(main):
-    """Fork a run for every line of standard input, its folder and n_jobs; print process ids.
+    """Fork a run for every line of standard input, its folder and n_jobs.
 
-    What takes seconds, to import, is done once.
+    Of each, print the process id, and how it ended. What takes seconds to import is there before.
     """
+    import matplotlib.pyplot  # noqa: F401
+
+    import invarlearn.cli._show
+    import invarlearn.cli.reproduce  # noqa: F401
+
     for line in sys.stdin:
         folder, n_jobs = line.rsplit(maxsplit=1)
         if pid := os.fork():
             print(pid, flush=True)
-            status = os.waitpid(pid, 0)[1]
-            print(status, flush=True)
+            # its id stays its own until the next line is read
+            ended = os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
+            print(ended.si_status, flush=True)
+            sys.stdin.readline()
+            os.waitpid(pid, 0)
             continue
         os.setsid()
         sys.argv[1:] = ["reproduce", "toy", "--full", "--out", folder, "--n-jobs", n_jobs]
-        with open(os.devnull, "w") as nowhere:
-            os.dup2(nowhere.fileno(), 1)
-            os.dup2(nowhere.fileno(), 2)
-        main()
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        sys.exit(main())
 
 
 if __name__ == "__main__":
@@ -66,8 +72,6 @@ if __name__ == "__main__":
 
     EXPERIMENTS["toy"] = IMPORTED
     if sys.argv[1:] == ["serve"]:
-        import invarlearn.cli.reproduce  # noqa: F401
-
         serve(main)
     else:
         main()

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from invarlearn.features import Centred
-from invarlearn.features.centred import _around, centres
+from invarlearn.features.centred import border_median, centres
 
 
 def blob(height=41, width=37, top=7, left=8):
@@ -14,7 +14,7 @@ def blob(height=41, width=37, top=7, left=8):
 
 def centre_of(images, blur=1.4):
     images = np.asarray(images)[..., None]
-    return centres(images, _around(images), blur)
+    return centres(images, border_median(images), blur)
 
 
 def test_centre_is_the_mean_place_of_squared_gradients():

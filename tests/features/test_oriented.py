@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from scipy import ndimage
+from sklearn.base import clone
 
 from invarlearn.datasets import load_mnist_sample
 from invarlearn.features import OrientedGradients
@@ -92,8 +93,23 @@ def test_a_quarter_turn_turns_places_and_orientations():
 def test_channels_take_the_strongest_gradient():
     grey = load_mnist_sample().X_train[:3].astype(float)
     colour = np.stack([0.2 * grey, grey, 0.5 * grey], axis=-1).reshape(3, -1)
-    found = OrientedGradients(shape=(28, 28, 3)).fit_transform(colour)
-    np.testing.assert_allclose(found, OrientedGradients().fit_transform(grey), atol=1e-12)
+    for threshold in (0.0, 0.3):
+        found = OrientedGradients(threshold=threshold, shape=(28, 28, 3)).fit_transform(colour)
+        expected = OrientedGradients(threshold=threshold).fit_transform(grey)
+        np.testing.assert_allclose(found, expected, atol=1e-12)
+
+
+def test_those_that_were_saved_before_there_was_a_threshold_still_do():
+    X = load_mnist_sample().X_train[:3]
+    gradients = OrientedGradients(blur=1.5).fit(X)
+    state = gradients.__getstate__()
+    older = {name: value for name, value in state.items() if "smooth" not in name}
+    older = {name: value for name, value in older.items() if "threshold" not in name}
+    assert len(older) == len(state) - 4
+    loaded = OrientedGradients.__new__(OrientedGradients)
+    loaded.__setstate__(older)
+    np.testing.assert_array_equal(loaded.transform(X), gradients.transform(X))
+    assert repr(loaded) == repr(clone(loaded)) == "OrientedGradients(blur=1.5)"
 
 
 def test_an_empty_image_has_no_gradients():

@@ -23,6 +23,7 @@ from invarlearn.estimators._leave_out import (
     left_out,
 )
 from invarlearn.estimators._targets import check_family, check_rows
+from invarlearn.features.centred import border_median
 from invarlearn.features.compress import principal_directions, whitening
 from invarlearn.features.defaults import default_family, default_features, has_edges
 from invarlearn.features.oriented import noise_of
@@ -37,6 +38,7 @@ from invarlearn.solvers.landmarks import landmark_weights
 from invarlearn.transforms import Family, Identity, words_of_family
 from invarlearn.transforms._checks import Shape, check_generator, check_number
 from invarlearn.transforms._threads import in_threads, n_threads, one_thread_of_blas, slices
+from invarlearn.transforms.grid import image_grid
 
 # Copies of each sample, itself among them, and virtual samples in all. Up to so many, each has a
 # weight of its own; time grows with the cube of their number. Beyond, so many landmarks stand for
@@ -74,6 +76,8 @@ class LearnsFromCopies(BaseEstimator):
     _about_mean = False
     # how many groups samples are of, if that was said
     _n_groups: int | None = None
+    # whether what lies around images is taken off them
+    _grounded = False
 
     def __init__(
         self,
@@ -169,6 +173,13 @@ class LearnsFromCopies(BaseEstimator):
         self._edges = has_edges(self.family_, X.shape[1])
         self._dtype = np.dtype(np.float32 if self._edges else np.float64)
         X, Y = X[self._order].astype(self._dtype, copy=False), Y[self._order]
+        self._grounded = self._edges and self.features is None and self.family_.domain == "image"
+        X = self._on_ground(X)
+        if self._edges and self.features is None and not X.any():
+            raise ValueError(
+                "all images are flat, and the default features compare edges: pass others, such as "
+                "features=StandardScaler() for the pixels themselves"
+            )
         groups = None if groups is None else groups[self._order]
         feature_seed = int(rng.randint(2**31 - 1))
         self._options = self._image_options(X, Y, groups, feature_seed)
@@ -189,8 +200,8 @@ class LearnsFromCopies(BaseEstimator):
     def _image_options(
         self, X: NDArray, Y: NDArray, groups: NDArray | None, seed: int
     ) -> dict[str, Any]:
-        """Find what the default features of images need: to centre them, to blur noise away."""
-        if self.features is not None or not self._edges or self.family_.domain != "image":
+        """Find what the default features of images need: to centre them, to take noise off."""
+        if not self._grounded:
             return {}
         some, copies = self._few_copies(X, GAMMA_ROWS)
         further: list[dict[str, Any]] = []
@@ -462,6 +473,19 @@ class LearnsFromCopies(BaseEstimator):
         some = X[: n_rows // count]
         return np.concatenate([move(some) for move in self._moves(count)]), count
 
+    def _on_ground(self, X: NDArray) -> NDArray:
+        """Take what lies around each image off it, so that what comes in from outside is like it.
+
+        X may be changed.
+        """
+        if not self._grounded:
+            return X
+        shape = self.family_.resolve_shape(X.shape[1])
+        grid = image_grid(shape, X.shape[1], type(self).__name__)
+        images = np.ascontiguousarray(X).reshape(-1, *grid)
+        images -= border_median(images)[:, None, None]
+        return images.reshape(X.shape)
+
     def _compressed(self, X: NDArray) -> NDArray:
         out = np.empty((len(X), self._directions.shape[1]), dtype=self._precision)
         for some in slices(len(X), self._block):
@@ -478,7 +502,7 @@ class LearnsFromCopies(BaseEstimator):
         count = int(self.n_average) if self.n_copies_ > 1 else 1
         out = np.zeros((len(X), self._alpha.shape[1]), dtype=self._precision)
         for some in slices(len(X), self._block):
-            block = X[some].astype(self._dtype)
+            block = self._on_ground(X[some].astype(self._dtype))
             for copy in self._averaged(block, count):
                 self._add_scores(copy, out[some])
         return out / count
@@ -534,7 +558,7 @@ class LearnsFromCopies(BaseEstimator):
         pixels = ""
         if getattr(self, "_edges", False):
             shape = self.family_.resolve_shape(self.n_features_in_)
-            noisy = "noisy " * any(getattr(step, "smooth", 0) > 0 for _, step in steps)
+            noisy = "noisy " * bool({"noisy", "smooth"} & getattr(self, "_options", {}).keys())
             pixels = f" of {noisy}images of {' x '.join(map(str, shape))}"
         return (
             f"family: {words_of_family(self.family_)}{unseen}\n"

@@ -275,9 +275,10 @@ _NOTE = (
     "In one thread, on the same draws; seconds of a processor (in older results of a clock). SVC: "
     "RBF, C and gamma by cross-validation; copies: 150 of the same family, 9,000 rows at most, "
     "left out with their sample where C and gamma are chosen. Scattering: three octaves, to the "
-    "second order, roots. CNN: four convolutions of 3 x 3 with batch norm, 1,500 updates of 64 "
-    "rows (500 without augmentation), smoothed labels, one-cycle schedule; chosen on training "
-    "images of MNIST (`invarlearn reproduce cnn`). Augmented: by the same family."
+    "second order, roots; on copies, which takes hours elsewhere, for letters only. CNN: four "
+    "convolutions of 3 x 3 with batch norm, 1,500 updates of 64 rows (500 without augmentation), "
+    "smoothed labels, one-cycle schedule; chosen on training images of MNIST (`invarlearn "
+    "reproduce cnn`). Augmented: by the same family."
 )
 _COMMON: dict[str, Any] = {
     "paper": "Ours",
@@ -288,7 +289,7 @@ _COMMON: dict[str, Any] = {
 # networks take ten minutes on these
 _LARGE: dict[str, Any] = {**_COMMON, "seeds": {"quick": 1, "full": 5}}
 _SLOW = ("InvSVC", "WorstCaseSVC")
-# hours for MNIST and sounds, where scattering is far behind without copies: on letters only
+# takes hours elsewhere: on letters only
 _SLOWEST = "scattering, SVC, copies"
 _FAST = [method for method in METHODS if method not in (*_SLOW, _SLOWEST)]
 

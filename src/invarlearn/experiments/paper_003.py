@@ -121,7 +121,7 @@ TABLE_2 = Experiment(
         for n, value in zip(_SIZES, values, strict=True)
     },
     note=_DATA_NOTE,
-    pictures=lambda: [orbit(Translation(5, wrap=True), "circular shifts (TI)"), spectra(5, 100)],
+    pictures=lambda: [orbit(Translation(5, wrap=True), "circular shifts (TI)"), spectra(5)],
     revision=2,
 )
 

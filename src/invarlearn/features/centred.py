@@ -92,7 +92,7 @@ class Centred(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         middle = (np.array(self._images[:2]) - 1) / 2
 
         def move(rows: slice) -> None:
-            around = _around(images[rows])
+            around = border_median(images[rows])
             # halves are always rounded up, whatever errors of rounding they have
             away = middle - centres(images[rows], around, self._blur)
             shifts = np.floor(away + 0.5 + 1e-6).astype(int)
@@ -109,7 +109,7 @@ class Centred(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         return tags
 
 
-def _around(images: NDArray) -> NDArray:
+def border_median(images: NDArray) -> NDArray:
     """Give the median of the pixels at the border, of each channel: (n, channels)."""
     _, height, width, channels = images.shape
     lines = [images[:, (0, -1)]] * (height > 1) + [images[:, :, (0, -1)]] * (width > 1)

@@ -19,9 +19,10 @@ from invarlearn.transforms.grid import image_grid, whole_shape
 class OrientedGradients(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Maps of the gradient of an image in several orientations.
 
-    The gradient at each pixel is divided by the contrast around it, shared between the two
-    orientations nearest to its own, blurred and sampled at every other pixel; the square root of
-    these maps is divided by its norm. An image and its negative, -X, have the same maps with
+    The gradient at each pixel, of the image or of the blurred image, is divided by the contrast
+    around it, shared between the two orientations nearest to its own, blurred and sampled at every
+    other pixel; the square root of these maps is divided by its norm. Faint gradients may be left
+    out. An image and its negative, -X, have the same maps with
     opposite orientations. Outside the image there is zero: a bright background has an edge there.
 
     Parameters
@@ -37,13 +38,14 @@ class OrientedGradients(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     contrast : float, default=3.0
         Standard deviation, in pixels, of the neighbourhood whose contrast counts.
     floor : float, default=0.1
-        Added to the contrast, as a share of the largest gradient: nothing is made of noise in
-        empty regions.
+        Added to the contrast, as a share of the largest gradient that is left by ``threshold``:
+        nothing is made of noise in empty regions.
     smooth : float, default=0.0
         Standard deviation, in pixels, of the Gaussian that blurs the image before: against noise.
     threshold : float, default=0.0
-        Gradients up to this share of the largest one of the image are taken for noise: they are
-        nothing, and the others smaller by as much.
+        This share of the largest gradient of the image is subtracted from all, and those that are
+        smaller are set to zero (soft thresholding): against noise. The edge at the border of a
+        bright background counts as well.
     shape : tuple, optional
         Shape of a row: (height, width) or (height, width, channels). None: a square image; -1 for
         one of the numbers: what is left for it, so (1, -1) is a signal of any length.
@@ -137,13 +139,11 @@ class OrientedGradients(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
         images = np.ascontiguousarray(X).reshape(-1, *self._images)
         out = np.empty((len(X), *self.shape_), dtype=X.dtype)
-        # those that were saved earlier have none
-        threshold = getattr(self, "_threshold", 0.0)
         in_threads(
             lambda rows: oriented_gradients(
                 self._smoothed(images[rows]),
                 self.shape_[2],
-                threshold,
+                self._threshold,
                 self._near,
                 self._floor,
                 self._cell,
@@ -155,12 +155,15 @@ class OrientedGradients(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         return out.reshape(len(X), -1)
 
     def _smoothed(self, images: NDArray) -> NDArray:
-        # those that were saved earlier have none
-        sigma = getattr(self, "_smooth", 0.0)
-        if sigma == 0:
+        if self._smooth == 0:
             return images
-        along = [sigma if side > 1 else 0.0 for side in self._images[:2]]
+        along = [self._smooth if side > 1 else 0.0 for side in self._images[:2]]
         return gaussian_filter(images, [0, *along, *[0] * (images.ndim - 3)], mode="constant")
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        # those that were saved earlier have none
+        new = {"smooth": 0.0, "threshold": 0.0, "_smooth": 0.0, "_threshold": 0.0}
+        super().__setstate__({**new, **state})
 
     @property
     def _n_features_out(self) -> int:

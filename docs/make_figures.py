@@ -3,7 +3,9 @@
 from pathlib import Path
 
 from invarlearn.datasets import load_mnist_sample
+from invarlearn.experiments import EXPERIMENTS, kept_results, summarise
 from invarlearn.experiments.pictures import boundaries
+from invarlearn.experiments.report import draw, draw_cost
 from invarlearn.plotting import show_family
 from invarlearn.transforms import Rotation, Scaling, Shear, Thickness, Translation
 
@@ -17,11 +19,22 @@ def main():
     family = Translation(2) * Rotation(15) * Scaling(1.15) * Shear(0.3) * Thickness(1.0)
     show_family(family, x, n_shown=20, n_columns=10).savefig(FOLDER / "orbit.png", dpi=110)
     draw_moons()
+    draw_few_labels()
 
 
 def draw_moons(nus=(0.0, 0.01, 0.1, 1.0)):
     """Draw the boundaries of paper 002's Figure 1."""
     boundaries(nus).figure.savefig(FOLDER / "moons.png", dpi=110)
+
+
+def draw_few_labels(name="few-labels-mnist"):
+    """Draw kept results: accuracy against labels, and against the time to fit."""
+    experiment = EXPERIMENTS[name]
+    rows = summarise(
+        experiment, "full", kept_results(experiment, "full", FOLDER.parent / "results")
+    )
+    draw(experiment, "full", rows, FOLDER / f"{name}.png")
+    draw_cost(experiment, "full", rows, FOLDER / f"{name}-cost.png")
 
 
 if __name__ == "__main__":

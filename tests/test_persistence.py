@@ -345,3 +345,9 @@ def test_models_that_ask_for_other_types_run_nothing(tmp_path, monkeypatch):
 
     check()
     assert not ran
+
+
+def test_an_estimator_alone_is_told_how_to_be_saved(tmp_path):
+    with pytest.raises(TypeError, match=r"RLSClassifier is no Model.*joblib\.dump"):
+        save_model(RLSClassifier(), tmp_path / "model.skops")
+    assert not list(tmp_path.iterdir())

@@ -104,11 +104,17 @@ def save_model(model: Model, path: Path | str) -> None:
     Parameters
     ----------
     model : Model
+        What :func:`invarlearn.models.train_model` gives; its ``estimator`` is the classifier.
     path : path
         Its ending should be ``.skops``.
     """
     import skops.io
 
+    if not isinstance(model, Model):
+        raise TypeError(
+            f"{type(model).__name__} is no Model, which invarlearn train makes and which knows how "
+            "files are read: save an estimator with joblib.dump, as any of scikit-learn's"
+        )
     path = Path(path)
     content = {name: getattr(model, name) for name in _names()}
     content |= {"format": FORMAT, "version": __version__}

@@ -7,6 +7,7 @@ from sklearn.base import clone
 
 from invarlearn.datasets import load_mnist_sample
 from invarlearn.features import OrientedGradients
+from invarlearn.features.oriented import despiked, noise_of
 
 
 def by_scipy(
@@ -105,7 +106,8 @@ def test_those_that_were_saved_before_there_was_a_threshold_still_do():
     state = gradients.__getstate__()
     older = {name: value for name, value in state.items() if "smooth" not in name}
     older = {name: value for name, value in older.items() if "threshold" not in name}
-    assert len(older) == len(state) - 4
+    older = {name: value for name, value in older.items() if "despike" not in name}
+    assert len(older) == len(state) - 6
     loaded = OrientedGradients.__new__(OrientedGradients)
     loaded.__setstate__(older)
     np.testing.assert_array_equal(loaded.transform(X), gradients.transform(X))
@@ -167,6 +169,39 @@ def test_smoothing_is_a_blur_before(shape):
     expected = OrientedGradients(shape=shape).fit_transform(np.reshape(blurred, (5, -1)))
     found = OrientedGradients(smooth=1.4, shape=shape).fit_transform(X)
     np.testing.assert_allclose(found, expected, atol=1e-10)
+
+
+@pytest.mark.parametrize("shape", [(9, 12), (1, 12), (9, 1), (2, 2), (1, 1)])
+def test_despiked_pixels_are_in_the_range_of_their_neighbours(shape):
+    images = np.random.RandomState(0).rand(3, *shape, 2)
+    images[0, shape[0] // 2, shape[1] // 2] = 50
+    found = despiked(images)
+    footprint = np.ones((3, 3))
+    footprint[1, 1] = 0
+    footprint = footprint[tuple(slice(None) if side > 1 else slice(1, 2) for side in shape)]
+    if footprint.any():
+        for image, cleaned in zip(np.moveaxis(images, 3, 1), np.moveaxis(found, 3, 1), strict=True):
+            for plane, clean in zip(image, cleaned, strict=True):
+                low, high = (
+                    one(plane, footprint=footprint, mode="mirror")
+                    for one in (ndimage.minimum_filter, ndimage.maximum_filter)
+                )
+                np.testing.assert_array_equal(clean, np.clip(plane, low, high))
+    else:
+        np.testing.assert_array_equal(found, images)
+    rows = images.reshape(3, -1)
+    gradients = OrientedGradients(despike=True, shape=(*shape, 2)).fit(rows)
+    expected = OrientedGradients(shape=(*shape, 2)).fit_transform(found.reshape(3, -1))
+    np.testing.assert_allclose(gradients.transform(rows), expected, atol=1e-12)
+
+
+def test_noise_is_told_in_spite_of_hot_pixels():
+    rng = np.random.RandomState(0)
+    X = load_mnist_sample().X_train[:50] + 0.05 * rng.randn(50, 784)
+    before = noise_of(X, (28, 28))
+    X[np.arange(50), rng.randint(784, size=50)] = 40
+    assert noise_of(X, (28, 28)) == pytest.approx(before, rel=0.1)
+    assert 0.02 < before < 0.1
 
 
 def test_faint_gradients_are_nothing():

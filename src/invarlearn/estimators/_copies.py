@@ -147,6 +147,8 @@ class LearnsFromCopies(BaseEstimator):
         self._order = evenly(rng.permutation(len(X)), groups)
         self._seed = int(rng.randint(2**31 - 1))
         family = self._family_of(X.shape[1])
+        if family.domain == "image":
+            _warn_if_channels_first(family.resolve_shape(X.shape[1]))
         self.n_copies_ = self._copies_of(family, len(X))
         rows = len(X) * self.n_copies_
         self._precision = np.dtype(np.float64 if rows <= DOUBLE_ROWS else np.float32)
@@ -501,10 +503,17 @@ class LearnsFromCopies(BaseEstimator):
         X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
         count = int(self.n_average) if self.n_copies_ > 1 else 1
         out = np.zeros((len(X), self._alpha.shape[1]), dtype=self._precision)
+        flat = 0
         for some in slices(len(X), self._block):
             block = self._on_ground(X[some].astype(self._dtype))
+            flat += int(self._grounded and (~block.any(axis=1)).sum())
             for copy in self._averaged(block, count):
                 self._add_scores(copy, out[some])
+        if flat:
+            warnings.warn(
+                f"{flat} of {len(X)} images are flat: what is predicted of them means nothing",
+                stacklevel=3,
+            )
         return out / count
 
     def _add_scores(self, X: NDArray, out: NDArray) -> None:
@@ -545,7 +554,8 @@ class LearnsFromCopies(BaseEstimator):
             else "each has a weight"
         )
         none = self.family is None and isinstance(self.family_, Identity)
-        unseen = "; if rows are images, pass shape=(height, width)" if none else ""
+        say = "pass shape=(height, width) or (height, width, channels)"
+        unseen = f"; if rows are images, {say}" if none else ""
         # models that were saved earlier do not know
         without = getattr(self, "_without", "")
         without = without and f"without the family: {without}\n"
@@ -568,6 +578,15 @@ class LearnsFromCopies(BaseEstimator):
             f"{self._estimate_in_words()}, by leaving out {each}\n"
             f"{without}"
             f"seconds: {parts}"
+        )
+
+
+def _warn_if_channels_first(shape: tuple[int, ...]) -> None:
+    if len(shape) == 3 and shape[0] in (3, 4) and shape[2] > 4:
+        warnings.warn(
+            f"shape={shape} means {shape[0]} x {shape[1]} pixels with {shape[2]} channels, which "
+            "come last; if yours come first, pass np.moveaxis(images, 1, -1), and their shape",
+            stacklevel=4,
         )
 
 

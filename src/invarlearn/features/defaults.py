@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from math import isqrt
 from typing import Any
 
@@ -36,12 +35,6 @@ def default_family(shape: Shape, n_features: int, name: str) -> Family:
     if shape is None and (side * side != n_features or side < SMALLEST_IMAGE):
         return Identity()
     shape = image_shape(shape, n_features, name)
-    if len(shape) == 3 and shape[0] in (3, 4) and shape[2] > 4:
-        warnings.warn(
-            f"shape={shape} means {shape[0]} x {shape[1]} pixels with {shape[2]} channels, which "
-            "come last; if yours come first, pass np.moveaxis(images, 1, -1), and their shape",
-            stacklevel=5,
-        )
     pixels = max(1.0, min(shape[:2]) / 14)
     family = Rotation(15) * Scaling(1.15) * Shear(0.25) * Translation(pixels)
     return family.with_shape(shape)
@@ -67,8 +60,8 @@ def default_features(
     Images and spectrograms: oriented gradients, and local kernel features of these; gradients of
     spectrograms are divided by the contrast of a wider neighbourhood. Sequences, and images of one
     line: invariant features. Anything else: the rows themselves. The last two are standardised.
-    Noisy images are blurred a little before; faint gradients of them, and of spectrograms, are left
-    out.
+    Noisy images are despiked and blurred a little before; faint gradients of them, and of
+    spectrograms, are left out.
     """
     edges = has_edges(family, n_features)
     if family.domain in ("sequence", "image", "spectrogram") and not edges:
@@ -90,7 +83,7 @@ def default_features(
         # faint parts of a sound are noise rather than strokes in a shadow
         gradients.set_params(contrast=12.0, floor=0.3, threshold=0.08)
     elif noisy:
-        gradients.set_params(contrast=12.0, floor=0.6, smooth=0.7, threshold=0.25)
+        gradients.set_params(contrast=12.0, floor=0.6, smooth=0.7, threshold=0.25, despike=True)
     maps = gradients.fit(np.zeros((1, n_features), dtype=np.float32)).shape_
     step = max(3, -(-max(maps[:2]) // MOST_WINDOWS))
     local = LocalKernelFeatures(

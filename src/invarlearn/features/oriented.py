@@ -46,6 +46,9 @@ class OrientedGradients(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         This share of the largest gradient of the image is subtracted from all, and those that are
         smaller are set to zero (soft thresholding): against noise. The edge at the border of a
         bright background counts as well.
+    despike : bool, default=False
+        Whether pixels are first brought into the range of their eight neighbours (conservative
+        smoothing): single pixels that are hot or dead vanish, strokes stay.
     shape : tuple, optional
         Shape of a row: (height, width) or (height, width, channels). None: a square image; -1 for
         one of the numbers: what is left for it, so (1, -1) is a signal of any length.
@@ -74,6 +77,7 @@ class OrientedGradients(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         floor: float = 0.1,
         smooth: float = 0.0,
         threshold: float = 0.0,
+        despike: bool = False,
         shape: Shape = None,
     ):
         self.n_orientations = n_orientations
@@ -84,6 +88,7 @@ class OrientedGradients(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         self.floor = floor
         self.smooth = smooth
         self.threshold = threshold
+        self.despike = despike
         self.shape = shape
 
     def fit(self, X: ArrayLike, y: Any = None) -> OrientedGradients:
@@ -114,7 +119,7 @@ class OrientedGradients(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         rows, columns = (1 if n == 1 else -(-(n + 2 * margin) // step) for n in sides)
         self.shape_ = (rows, columns, int(self.n_orientations))
         self._floor, self._smooth = float(self.floor), float(self.smooth)
-        self._threshold = float(self.threshold)
+        self._threshold, self._despike = float(self.threshold), bool(self.despike)
         return self
 
     def transform(self, X: ArrayLike) -> NDArray:
@@ -155,6 +160,8 @@ class OrientedGradients(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         return out.reshape(len(X), -1)
 
     def _smoothed(self, images: NDArray) -> NDArray:
+        if self._despike:
+            images = despiked(images)
         if self._smooth == 0:
             return images
         along = [self._smooth if side > 1 else 0.0 for side in self._images[:2]]
@@ -162,8 +169,9 @@ class OrientedGradients(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         # those that were saved earlier have none
-        new = {"smooth": 0.0, "threshold": 0.0, "_smooth": 0.0, "_threshold": 0.0}
-        super().__setstate__({**new, **state})
+        new = {"smooth": 0.0, "threshold": 0.0, "despike": False}
+        fitted = {f"_{name}": value for name, value in new.items()}
+        super().__setstate__({**new, **fitted, **state})
 
     @property
     def _n_features_out(self) -> int:
@@ -194,15 +202,35 @@ def gaussian(sigma: float, step: int, margin: int) -> NDArray[np.float64]:
     return weights / weights.sum()
 
 
+def despiked(images: NDArray) -> NDArray:
+    """Bring pixels into the range of their neighbours, of images (n, height, width, channels)."""
+    height, width = images.shape[1:3]
+    # beyond the border the pixels before it once more; along an axis of one pixel nothing
+    reach = [int(side > 1) for side in (height, width)]
+    around = ((0, 0), *((one, one) for one in reach), (0, 0))
+    padded = np.pad(images, around, mode="reflect")
+    low = high = None
+    for down in range(2 * reach[0] + 1):
+        for right in range(2 * reach[1] + 1):
+            if (down, right) != tuple(reach):
+                near = padded[:, down : down + height, right : right + width]
+                low = near.copy() if low is None else np.minimum(low, near, out=low)
+                high = near.copy() if high is None else np.maximum(high, near, out=high)
+    return images if low is None else np.clip(images, low, high)
+
+
 def noise_of(X: NDArray, shape: tuple[int, ...]) -> float:
     """Say how strong noise is in images, as a part of the largest difference of neighbours.
 
     The median of the diagonal differences of four pixels, which strokes and shades have little of;
-    so have images that are coarse, which this cannot tell from noisy ones.
+    so have images that are coarse, which this cannot tell from noisy ones. Single pixels that are
+    hot or dead do not count.
     """
-    images = X.reshape(len(X), *shape)
+    images = despiked(X.reshape(len(X), *shape[:2], -1))
     down, across = np.diff(images, axis=1), np.diff(images, axis=2)
     diagonal = np.diff(down, axis=2)
-    largest = max(float(np.abs(down).max()), float(np.abs(across).max()))
+    # of most images, whatever is wrong with some
+    each = [np.abs(change).max(axis=(1, 2, 3)) for change in (down, across)]
+    largest = float(np.median(np.maximum(*each)))
     # the median of the size of a standard normal number
     return float(np.median(np.abs(diagonal))) / 2 / 0.6745 / largest if largest > 0 else 0.0

@@ -17,10 +17,11 @@ from sklearn.svm import SVC, SVR
 from invarlearn import InvariantClassifier, InvariantRegressor, VirtualSVC
 from invarlearn._shares import share_of
 from invarlearn.datasets import load_mnist_sample, translated
-from invarlearn.estimators import _copies, _leave_out
+from invarlearn.estimators import _copies, _images, _leave_out
 from invarlearn.estimators._copies import Moved
+from invarlearn.estimators._images import moves_far
 from invarlearn.features.compress import principal_directions, whitening
-from invarlearn.features.defaults import default_features
+from invarlearn.features.defaults import default_family, default_features
 from invarlearn.features.oriented import noise_of
 from invarlearn.kernels import RBF
 from invarlearn.kernels._gaussian import lower_similarity, median_square, similarity
@@ -272,7 +273,7 @@ def test_noisy_images_are_told_by_samples_left_out(digits):
     assert model.score(X_new, y_new) > other.score(X_new, y_new) + 0.04
     # pixels of coarse images differ as much, and mean something
     X, y = load_digits(return_X_y=True)
-    assert noise_of(X[:100], (8, 8)) > _copies.NOISE
+    assert noise_of(X[:100], (8, 8)) > _images.NOISE
     assert not quick().fit(X[:60], y[:60])._options
     # nobody asks whether images without noise are noisy
     assert noise_of(digits.X_train[:100], (28, 28)) == 0
@@ -337,7 +338,7 @@ def test_images_that_shift_far_are_centred_if_that_helps(digits):
     beside[:, 6:34, :28] = digits.X_train[:80].reshape(-1, 28, 28)
     beside[place == 1] = np.roll(beside[place == 1], 12, axis=2)
     denied = quick(family=family).fit(beside.reshape(80, -1), place)
-    assert denied._moves_far(1600)
+    assert moves_far(denied._moves(3)[1:], (40, 40))
     assert not denied._options
 
 
@@ -354,9 +355,9 @@ def test_images_that_shift_far_are_centred_if_that_helps(digits):
     ],
 )
 def test_families_that_move_far_are_told_from_others(family, side, far):
-    X = np.random.RandomState(0).rand(8, side * side)
-    model = quick(family=family, n_components=4, n_landmarks=4)
-    assert model.fit(X, np.arange(8) % 2)._moves_far(side * side) == far
+    shape = (side, side)
+    family = default_family(shape, side * side, "images") if family is None else family
+    assert moves_far([Moved(family.with_shape(shape), 30, 0)], shape) == far
 
 
 def test_noise_is_taken_off_images_that_shift_far_and_are_centred(digits):

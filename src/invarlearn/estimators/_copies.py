@@ -15,6 +15,12 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from invarlearn._progress import Clock, Progress
 from invarlearn._shares import chance_of_gain
+from invarlearn.estimators._images import (
+    moves_far,
+    on_ground,
+    seems_noisy,
+    warn_if_channels_first,
+)
 from invarlearn.estimators._leave_out import (
     CHOICE_COPIES,
     GAMMA_ROWS,
@@ -23,10 +29,8 @@ from invarlearn.estimators._leave_out import (
     left_out,
 )
 from invarlearn.estimators._targets import check_family, check_rows
-from invarlearn.features.centred import border_median
 from invarlearn.features.compress import principal_directions, whitening
 from invarlearn.features.defaults import default_family, default_features, has_edges
-from invarlearn.features.oriented import noise_of
 from invarlearn.kernels._gaussian import (
     SIMILARITY_ROWS,
     lower_similarity,
@@ -38,7 +42,6 @@ from invarlearn.solvers.landmarks import landmark_weights
 from invarlearn.transforms import Family, Identity, words_of_family
 from invarlearn.transforms._checks import Shape, check_generator, check_number
 from invarlearn.transforms._threads import in_threads, n_threads, one_thread_of_blas, slices
-from invarlearn.transforms.grid import image_grid
 
 # Copies of each sample, itself among them, and virtual samples in all. Up to so many, each has a
 # weight of its own; time grows with the cube of their number. Beyond, so many landmarks stand for
@@ -50,12 +53,7 @@ ELEMENTS, MOST_ELEMENTS = 512, 64
 # Features, principal directions, ranges and lam are found with so many virtual samples.
 CHOICE_ROWS = 2000
 LAMS = (0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
-# With more noise than this, in so many images and pixels, features of noisy images are tried; and
-# features of centred images, where the family moves so many spots in the middle by more than this
-# part of a side, and a pixel. They are compared with fewer landmarks, of so many rows, and must be
-# so much better.
-NOISE, NOISE_ROWS, NOISE_NUMBERS = 0.005, 200, 2**23
-MOVED_SPOTS, FAR = 64, 1 / 16
+# What images may need is tried with fewer landmarks, of so many rows, and must be so much better.
 FEW_LANDMARKS, FEW_ROWS, GAIN = 100, 100, 0.95
 # Directions in which copies do not differ count no more than by this.
 FLOOR = 0.3
@@ -148,7 +146,7 @@ class LearnsFromCopies(BaseEstimator):
         self._seed = int(rng.randint(2**31 - 1))
         family = self._family_of(X.shape[1])
         if family.domain == "image":
-            _warn_if_channels_first(family.resolve_shape(X.shape[1]))
+            warn_if_channels_first(family.resolve_shape(X.shape[1]), stacklevel=3)
         self.n_copies_ = self._copies_of(family, len(X))
         rows = len(X) * self.n_copies_
         self._precision = np.dtype(np.float64 if rows <= DOUBLE_ROWS else np.float32)
@@ -206,10 +204,11 @@ class LearnsFromCopies(BaseEstimator):
         if not self._grounded:
             return {}
         some, copies = self._few_copies(X, GAMMA_ROWS)
+        shape = self.family_.resolve_shape(X.shape[1])
         further: list[dict[str, Any]] = []
-        if copies > 1 and self._moves_far(X.shape[1]):
+        if copies > 1 and moves_far(self._moves(CHOICE_COPIES)[1:], shape):
             further.append({"centred": True})
-        if self._seems_noisy(X):
+        if seems_noisy(X, shape):
             further.append({"noisy": True})
         best: dict[str, Any] = {}
         least = self._error_with(best, some, copies, Y, groups, seed) if further else 0.0
@@ -219,26 +218,6 @@ class LearnsFromCopies(BaseEstimator):
             if error < GAIN * least:
                 best, least = tried, error
         return best
-
-    def _seems_noisy(self, X: NDArray) -> bool:
-        some = X[: int(np.clip(NOISE_NUMBERS // X.shape[1], 1, NOISE_ROWS))]
-        return noise_of(some, self.family_.resolve_shape(X.shape[1])) > NOISE
-
-    def _moves_far(self, n_features: int) -> bool:
-        """Say whether the family moves what is in the middle of an image far away."""
-        shape = self.family_.resolve_shape(n_features)
-        sides = np.array(shape[:2])
-        places = [np.arange(side) - (side - 1) / 2 for side in sides]
-        down, right = (np.exp(-0.5 * (8 * at / len(at)) ** 2) for at in places)
-        spot = np.outer(down, right).astype(self._dtype).reshape(*sides, *[1] * (len(shape) - 2))
-        count = int(np.clip(NOISE_NUMBERS // n_features, 1, MOVED_SPOTS))
-        spots = np.tile(np.broadcast_to(spot, shape).ravel(), (count, 1))
-        moved = np.concatenate([move(spots) for move in self._moves(CHOICE_COPIES)[1:]])
-        light = np.abs(moved).reshape(len(moved), *sides, -1).sum(axis=3)
-        light /= np.maximum(light.sum(axis=(1, 2), keepdims=True), np.finfo(light.dtype).tiny)
-        away = np.stack([light.sum(axis=2) @ places[0], light.sum(axis=1) @ places[1]], axis=1)
-        distance = np.sqrt((away**2).mean(axis=0))
-        return bool(np.any((distance > FAR * sides) & (distance > 1)))
 
     def _error_with(
         self,
@@ -476,17 +455,8 @@ class LearnsFromCopies(BaseEstimator):
         return np.concatenate([move(some) for move in self._moves(count)]), count
 
     def _on_ground(self, X: NDArray) -> NDArray:
-        """Take what lies around each image off it, so that what comes in from outside is like it.
-
-        X may be changed.
-        """
-        if not self._grounded:
-            return X
-        shape = self.family_.resolve_shape(X.shape[1])
-        grid = image_grid(shape, X.shape[1], type(self).__name__)
-        images = np.ascontiguousarray(X).reshape(-1, *grid)
-        images -= border_median(images)[:, None, None]
-        return images.reshape(X.shape)
+        """Take what lies around images off them, which changes X."""
+        return on_ground(X, self.family_.resolve_shape(X.shape[1])) if self._grounded else X
 
     def _compressed(self, X: NDArray) -> NDArray:
         out = np.empty((len(X), self._directions.shape[1]), dtype=self._precision)
@@ -578,15 +548,6 @@ class LearnsFromCopies(BaseEstimator):
             f"{self._estimate_in_words()}, by leaving out {each}\n"
             f"{without}"
             f"seconds: {parts}"
-        )
-
-
-def _warn_if_channels_first(shape: tuple[int, ...]) -> None:
-    if len(shape) == 3 and shape[0] in (3, 4) and shape[2] > 4:
-        warnings.warn(
-            f"shape={shape} means {shape[0]} x {shape[1]} pixels with {shape[2]} channels, which "
-            "come last; if yours come first, pass np.moveaxis(images, 1, -1), and their shape",
-            stacklevel=4,
         )
 
 

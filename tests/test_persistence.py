@@ -24,7 +24,7 @@ from invarlearn.transforms.words import WORDS
 
 
 @pytest.fixture(autouse=True)
-def few_copies(monkeypatch):
+def three_copies(monkeypatch):
     monkeypatch.setattr("invarlearn.estimators._copies.MOST_COPIES", 3)
 
 

@@ -72,27 +72,58 @@ def test_images_of_many_sizes_become_squares_and_colours_are_kept_if_wanted(tmp_
     np.testing.assert_allclose(pixels.mean(axis=(0, 1, 2)), [1, 0, 0.2], atol=0.03)
 
 
-@pytest.mark.parametrize("mode", ["I;16", "RGBA", "LA", "P", "1", "CMYK"])
-def test_images_of_every_kind_have_the_same_brightness(tmp_path, mode):
+@pytest.mark.parametrize("ending", ["png", "tif"])
+@pytest.mark.parametrize("mode", ["I;16", "I", "F", "RGB", "RGBA", "LA", "P", "1", "CMYK"])
+def test_images_of_every_kind_have_the_same_brightness(tmp_path, mode, ending):
     """A grey ramp from black to white, however it is stored."""
     ramp = np.tile(np.linspace(0, 255, 32).round(), (32, 1)).astype(np.uint8)
     if mode == "1":
         ramp = np.where(ramp > 127, 255, 0).astype(np.uint8)
     image = Image.fromarray(ramp)
-    if mode == "I;16":
-        image = Image.fromarray(ramp.astype(np.uint16) * 257)
+    deep = {"I;16": np.uint16(257), "I": np.int32(257), "F": np.float32(1 / 255)}
+    if mode in deep:
+        image = Image.fromarray(ramp * deep[mode])
     elif mode != "L":
         image = image.convert(mode)
-    image.save(tmp_path / ("a.jpg" if mode == "CMYK" else "a.png"))
+    if ending == "png":
+        # there are no such files of some
+        ending = {"CMYK": "jpg", "F": "tif", "I": "tif"}.get(mode, ending)
+    image.save(tmp_path / f"a.{ending}")
     found = open_samples(tmp_path).read_all().reshape(32, 32)
     np.testing.assert_allclose(found, ramp / 255, atol=0.03)
+    colours = open_samples(tmp_path, colour=True).read_all().reshape(32, 32, 3)
+    np.testing.assert_allclose(colours, np.repeat(found[:, :, None], 3, axis=2), atol=0.03)
 
 
-def test_dark_images_of_16_bits_are_dark(tmp_path):
-    for i, top in enumerate((250, 300, 65535)):
-        Image.fromarray(np.full((8, 8), top, dtype=np.uint16)).save(tmp_path / f"{i}.png")
-    found = open_samples(tmp_path).read_all().max(axis=1)
-    np.testing.assert_allclose(found, [250 / 65535, 300 / 65535, 1], atol=1 / 255)
+def test_of_images_of_16_bits_all_are_kept(tmp_path):
+    """Cameras of 12 bits use a sixteenth of the range."""
+    ramp = np.arange(64, dtype=np.uint16).reshape(8, 8)
+    for ending in ("png", "tif"):
+        Image.fromarray(ramp).save(tmp_path / f"a.{ending}")
+    found = open_samples(tmp_path).read_all()
+    np.testing.assert_allclose(found, np.stack([ramp.ravel() / 65535] * 2), rtol=1e-6)
+
+
+@pytest.mark.parametrize("top", [np.int32(65536), np.int32(-1), np.float32(1.5), np.float32("nan")])
+def test_images_of_which_nobody_knows_what_is_white_are_refused(tmp_path, top):
+    Image.fromarray(np.full((8, 8), top)).save(tmp_path / "a.tif")
+    with pytest.raises(ReadError, match=r"a\.tif has pixels that are not from 0 to"):
+        open_samples(tmp_path).read_all()
+
+
+def test_images_of_many_pages_are_refused(tmp_path):
+    pages = [Image.new("L", (8, 8), i) for i in range(3)]
+    pages[0].save(tmp_path / "a.tif", save_all=True, append_images=pages[1:])
+    with pytest.raises(ReadError, match=r"a\.tif has 3 pages: save each"):
+        open_samples(tmp_path)
+
+
+def test_colours_that_are_left_out_are_told_of(tmp_path):
+    Image.new("RGB", (8, 8), (200, 0, 100)).save(tmp_path / "a.png")
+    assert "--colour keeps them" in open_samples(tmp_path).note
+    assert not open_samples(tmp_path, colour=True).note
+    Image.new("RGB", (8, 8), (100, 100, 100)).save(tmp_path / "a.png")
+    assert not open_samples(tmp_path).note
 
 
 def test_turned_photographs_keep_their_size(tmp_path):
@@ -310,7 +341,7 @@ def test_folders_that_cannot_be_read_get_clear_errors(tmp_path, digits):
     with pytest.raises(ReadError, match="does not exist"):
         open_samples(tmp_path / "nowhere")
     (tmp_path / "empty").mkdir()
-    with pytest.raises(ReadError, match="no PNG or JPEG images and no WAV"):
+    with pytest.raises(ReadError, match="no PNG, JPEG or TIFF images and no WAV"):
         open_samples(tmp_path / "empty")
     Image.new("L", (28, 28)).save(digits / "loose.png")
     with pytest.raises(ReadError, match=r"both beside and inside.*loose\.png"):
@@ -387,6 +418,7 @@ SEEDS = {
     "a.npz": _bytes_of(lambda file: np.savez(file, X=np.eye(3), y=np.arange(3))),
     "a.wav": _bytes_of(lambda file: wavfile.write(file, 8000, np.arange(400, dtype=np.int16))),
     "a.png": _bytes_of(lambda file: Image.new("L", (8, 8), 7).save(file, format="PNG")),
+    "a.tif": _bytes_of(lambda file: Image.new("L", (8, 8), 7).save(file, format="TIFF")),
     "a.parquet": _parquet(),
     "a.jpg": _bytes_of(lambda file: Image.new("L", (8, 8), 7).save(file, format="JPEG")),
 }

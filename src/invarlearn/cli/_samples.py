@@ -15,14 +15,14 @@ import typer
 Data = Annotated[
     Path,
     typer.Argument(
-        help="A folder of PNG or JPEG images, or of WAV files, with a subfolder a class; a .npz "
-        "file with X and y; a .csv or .parquet table with a column for the class."
+        help="A folder of PNG, JPEG or TIFF images, or of WAV files, with a subfolder a class; a "
+        ".npz file with X and y; a .csv or .parquet table with a column for the class."
     ),
 ]
 NewData = Annotated[
     Path,
     typer.Argument(
-        help="A folder of PNG or JPEG images, or of WAV files; a .npz file with X; a .csv or "
+        help="A folder of PNG, JPEG or TIFF images, or of WAV files; a .npz file with X; a .csv or "
         ".parquet table. Classes may be there or not."
     ),
 ]

@@ -33,8 +33,8 @@ def open_samples(
     Parameters
     ----------
     path : path
-        A folder of PNG or JPEG images, or of WAV files, with a subfolder a class; an NPZ file with
-        X and y; a table in CSV or Parquet, with names of columns.
+        A folder of PNG, JPEG or TIFF images, or of WAV files, with a subfolder a class; an NPZ file
+        with X and y; a table in CSV or Parquet, with names of columns.
     like : dict, optional
         Settings of another source: samples are read as those were.
     size, colour : optional
@@ -126,7 +126,7 @@ def _kind_of(folder: Path) -> str:
     if all(counts.values()):
         raise ReadError(f"{folder} has both images and sounds in it: use a folder for each")
     if not any(counts.values()):
-        raise ReadError(f"{folder} has no PNG or JPEG images and no WAV files in it")
+        raise ReadError(f"{folder} has no PNG, JPEG or TIFF images and no WAV files in it")
     return max(counts, key=lambda kind: counts[kind])
 
 

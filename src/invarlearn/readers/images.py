@@ -13,17 +13,19 @@ from PIL import Image, ImageOps
 
 from invarlearn.readers.base import Files, ReadError
 
-ENDINGS = (".png", ".jpg", ".jpeg")
-FORMATS = ("PNG", "JPEG")
+ENDINGS = (".png", ".jpg", ".jpeg", ".tif", ".tiff")
+FORMATS = ("PNG", "JPEG", "TIFF")
 ORIENTATION = 0x0112  # the tag that says how a photograph is turned
 # Images of one size are taken as they are up to this side, others brought to a square.
 LARGEST, SQUARE = 96, 64
+# Channels of grey pixels differ by less.
+_GREY = 0.1
 # Of larger images nobody needs all pixels, and a small file can claim any number of them.
 MOST_PIXELS = 50_000_000
 
 
 class Images(Files):
-    """PNG and JPEG files of a folder.
+    """PNG, JPEG and TIFF files of a folder.
 
     Parameters
     ----------
@@ -40,7 +42,11 @@ class Images(Files):
 
     def __init__(self, folder: Path, size: tuple[int, int] | None = None, colour: bool = False):
         super().__init__(folder, ENDINGS)
-        height, width = self._common_size() if size is None else size
+        notes: list[str] = []
+        height, width = self._common_size(notes) if size is None else size
+        if not colour and _has_colours(self.paths[0]):
+            notes.append("of colours only the brightness is taken; --colour keeps them")
+        self.note = "; ".join(notes)
         self.shape = (height, width, 3) if colour else (height, width)
         self.settings = {"kind": self.kind, "size": [height, width], "colour": colour}
 
@@ -48,13 +54,13 @@ class Images(Files):
         """Give the brightness of the pixels."""
         return _pixels(path, self.shape)
 
-    def _common_size(self) -> tuple[int, int]:
+    def _common_size(self, notes: list[str]) -> tuple[int, int]:
         sizes = Counter(_upright_size(path) for path in self.paths)
         (width, height), _ = sizes.most_common(1)[0]
         if len(sizes) == 1 and max(width, height) <= LARGEST:
             return height, width
         why = "have different sizes" if len(sizes) > 1 else "are large"
-        self.note = f"images {why}: they are brought to {SQUARE}x{SQUARE}, or to --size"
+        notes.append(f"images {why}: they are brought to {SQUARE}x{SQUARE}, or to --size")
         return SQUARE, SQUARE
 
 
@@ -62,7 +68,9 @@ def _upright_size(path: Path) -> tuple[int, int]:
     """Give width and height of an image when it is turned as its file says."""
     image = _opened(path)
     try:
-        turned = image.getexif().get(ORIENTATION) in (5, 6, 7, 8)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            turned = image.getexif().get(ORIENTATION) in (5, 6, 7, 8)
     except Exception as error:  # a damaged header can fail anywhere in the decoder
         raise _damaged(path, error) from None
     return (image.height, image.width) if turned else image.size
@@ -74,12 +82,19 @@ def _opened(path: Path) -> Image.Image:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             image = Image.open(path, formats=FORMATS)
+            # some photographs have a second image, a small one
+            pages = getattr(image, "n_frames", 1) if image.format == "TIFF" else 1
     except Image.DecompressionBombError:
         raise _too_large(path) from None
     except OSError as error:
-        raise ReadError(f"{path} is no PNG or JPEG image: {_reason(error)}; remove it") from None
+        raise ReadError(
+            f"{path} is no PNG, JPEG or TIFF image that can be read: {_reason(error)}; save it in "
+            "another way, or remove it"
+        ) from None
     except Exception as error:  # a damaged header can fail anywhere in the decoder
         raise _damaged(path, error) from None
+    if pages > 1:
+        raise ReadError(f"{path} has {pages} pages: save each as an image of its own")
     if image.width * image.height > MOST_PIXELS:
         raise _too_large(path)
     return image
@@ -92,25 +107,50 @@ def _pixels(path: Path, shape: Any) -> NDArray[np.float32]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             image.load()
-            image = _eight_bits(ImageOps.exif_transpose(image))
-            image = image.convert("RGB" if len(shape) == 3 else "L")
+            image = ImageOps.exif_transpose(image)
+            if image.mode[0] in "IF":
+                image = _deep(image)
+                top = 1.0
+            else:
+                image = _on_paper(image).convert("RGB" if len(shape) == 3 else "L")
+                top = 255.0
             image = image.resize((shape[1], shape[0]), Image.Resampling.BILINEAR, reducing_gap=3.0)
-            return np.asarray(image, dtype=np.float32) / np.float32(255)
+            pixels = np.asarray(image, dtype=np.float32) / np.float32(top)
+    except _BeyondRange as error:
+        raise ReadError(f"{path} has {error}: bring its numbers to 0 to 1, or to 16 bits") from None
     except Exception as error:  # a damaged file can fail anywhere in the decoder
         raise _damaged(path, error) from None
+    return pixels if pixels.ndim == len(shape) else np.repeat(pixels[:, :, None], 3, axis=2)
 
 
-def _eight_bits(image: Image.Image) -> Image.Image:
-    """Bring images of more depth, or with something transparent, to plain pixels."""
-    if image.mode.startswith("I"):
-        # 16 bits, as microscopes and scanners write them: no PNG or JPEG has more
-        values = np.asarray(image, dtype=float).clip(0, 65535)
-        return Image.fromarray(np.round(values * (255 / 65535)).astype(np.uint8))
-    if image.has_transparency_data:
-        # what is transparent is paper
-        image = image.convert("RGBA")
-        return Image.alpha_composite(Image.new("RGBA", image.size, "white"), image)
-    return image
+class _BeyondRange(Exception):
+    """Numbers of which nobody knows what is white."""
+
+
+def _deep(image: Image.Image) -> Image.Image:
+    """Bring grey images of 16 bits, as microscopes and scanners write them, or of numbers to 1."""
+    values = np.asarray(image, dtype=np.float32)
+    if image.mode[0] == "I":
+        values = values / np.float32(65535)
+    if not (values.min() >= 0 and values.max() <= 1):
+        largest = "65535" if image.mode[0] == "I" else "1"
+        raise _BeyondRange(f"pixels that are not from 0 to {largest}")
+    return Image.fromarray(values)
+
+
+def _on_paper(image: Image.Image) -> Image.Image:
+    """Put what is transparent on white."""
+    if not image.has_transparency_data:
+        return image
+    image = image.convert("RGBA")
+    return Image.alpha_composite(Image.new("RGBA", image.size, "white"), image)
+
+
+def _has_colours(path: Path) -> bool:
+    """Say whether an image has pixels that are not grey."""
+    pixels = _pixels(path, (SQUARE, SQUARE, 3))
+    # what is stored with loss is never quite grey
+    return bool(np.ptp(pixels, axis=2).max() > _GREY)
 
 
 def _too_large(path: Path) -> ReadError:

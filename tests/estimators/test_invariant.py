@@ -516,6 +516,15 @@ def test_a_class_of_one_group_is_told_of():
     assert model.estimated_accuracy_ <= 0.5
 
 
+def test_a_class_with_one_sample_is_told_of(digits):
+    X, y = digits.X_train[:30], digits.y_train[:30].astype(str)
+    few = np.r_[np.flatnonzero(y != "7"), np.flatnonzero(y == "7")[:1]]
+    with pytest.warns(UserWarning, match="one sample only of class 7: .* add samples") as caught:
+        model = small().fit(X[few], y[few])
+    assert caught[0].filename == __file__
+    assert model.estimated_accuracy_ < 1
+
+
 def test_classes_of_one_group_do_not_spoil_what_is_chosen():
     X, y, groups = slides(6, 20, 0)
     X[:, 1] += 5 * y

@@ -153,13 +153,19 @@ class InvariantClassifier(ClassifierMixin, LearnsFromCopies):
         return known if known.any() else ~known
 
     def _estimate(self, left: LeftOut, Y: NDArray, groups: NDArray | None) -> None:
-        if groups is not None and len(alone := self.classes_[_alone(Y.argmax(axis=1), groups)]):
+        each = np.arange(len(Y)) if groups is None else groups
+        if len(alone := self.classes_[_alone(Y.argmax(axis=1), each)]):
             names = ", ".join(map(str, alone[:5])) + ", …" * (len(alone) > 5)
-            which = f"class {names} are" if len(alone) == 1 else f"each of the classes {names} are"
+            which = f"class {names}" if len(alone) == 1 else f"each of the classes {names}"
+            said, wanted = (
+                (f"there is one sample only of {which}", "add samples")
+                if groups is None
+                else (f"all samples of {which} are of one group", "add samples of other groups")
+            )
             warnings.warn(
-                f"all samples of {which} of one group: without it nobody knows the class, so that "
-                "they count as wrong in estimated_accuracy_, and as nothing where lam and "
-                "probabilities are chosen; add samples of other groups",
+                f"{said}: without it nobody knows the class, so that it counts as wrong in "
+                f"estimated_accuracy_, and as nothing where lam and probabilities are chosen; "
+                f"{wanted}",
                 stacklevel=6,
             )
         right = share_of(1 - self._losses(left.predicted, Y), groups)

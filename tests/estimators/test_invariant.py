@@ -417,7 +417,7 @@ def test_groups_are_predicted_as_if_they_had_never_been_there():
     F, Y = rng.randn(3, 20, 5), rng.randn(20, 2)
     groups = rng.permutation(np.repeat([0, 1, 2, 3], [2, 4, 4, 10]))
     parts = _leave_out._members(20, groups)
-    found = _leave_out._predicted(0.2, F, Y, parts, [0.1], False)[0]
+    found = _leave_out._predicted(0.2, F, Y, parts, [0.1], False, 1.0)[0]
     for group in range(4):
         out = groups == group
         rows = F[:, ~out].reshape(-1, 5)
@@ -426,13 +426,26 @@ def test_groups_are_predicted_as_if_they_had_never_been_there():
         np.testing.assert_allclose(found[out], expected, atol=1e-8)
 
 
+def test_few_copies_stand_for_many():
+    """As if each of them were there three times."""
+    rng = np.random.RandomState(0)
+    F, Y = rng.randn(3, 20, 5), rng.randn(20, 2)
+    few, many = (
+        _leave_out.left_out(copies, Y, None, [0.1, 1.0], lambda Y, _: Y[:, 0] < 9, False, 7)
+        for copies in (F, F[[0, 1, 1, 1, 2, 2, 2]])
+    )
+    assert (few.gamma, few.lam) == (many.gamma, many.lam)
+    np.testing.assert_allclose(few.errors, many.errors, atol=1e-8)
+    np.testing.assert_allclose(few.predicted, many.predicted, atol=1e-8)
+
+
 def test_numbers_of_groups_are_predicted_without_their_mean():
     rng = np.random.RandomState(0)
     F, y = rng.randn(2, 20, 5), 5 + rng.randn(20, 1)
     groups = rng.permutation(np.repeat([0, 1, 2], [3, 5, 12]))
     Y = y - y.mean()
     parts = _leave_out._members(20, groups)
-    found = _leave_out._predicted(0.2, F, Y, parts, [1.0], True)[0]
+    found = _leave_out._predicted(0.2, F, Y, parts, [1.0], True, 1.0)[0]
     for group in range(3):
         out = groups == group
         rows, mean = F[:, ~out].reshape(-1, 5), y[~out].mean()

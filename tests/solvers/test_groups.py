@@ -36,6 +36,17 @@ def test_groups_are_left_out_as_if_they_had_never_been_there(lam, sizes):
         np.testing.assert_allclose(predicted, K[np.ix_(rows, rest)] @ alpha, atol=1e-8)
 
 
+def test_a_row_that_counts_three_times_is_there_three_times():
+    K, Y = problem()
+    times = np.where(np.arange(40) < 15, 3, 1)
+    rows = np.repeat(np.arange(40), times)
+    thrice = Ridge(K[np.ix_(rows, rows)], Y[rows], 0.1).alpha
+    alpha = Ridge(K, Y, 0.1 / times).alpha
+    np.testing.assert_allclose(alpha, np.stack([thrice[rows == i].sum(0) for i in range(40)]))
+    theirs = KernelRidge(alpha=0.1, kernel="precomputed").fit(K, Y, sample_weight=times)
+    np.testing.assert_allclose(K @ alpha, theirs.predict(K))
+
+
 def test_copies_on_both_sides_would_look_too_good():
     """Random labels cannot be predicted, unless a copy of the sample is among the others."""
     rng = np.random.RandomState(0)

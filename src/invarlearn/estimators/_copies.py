@@ -383,7 +383,7 @@ class LearnsFromCopies(BaseEstimator):
     def _left_out(self, F: NDArray, Y: NDArray, groups: NDArray | None) -> LeftOut:
         """Predict samples, each without its group and all copies, with the best gamma and lam."""
         lams = LAMS if self.lam is None else (float(self.lam),)
-        return left_out(F, Y, groups, lams, self._counted, self._about_mean)
+        return left_out(F, Y, groups, lams, self._counted, self._about_mean, self.n_copies_)
 
     def _solve(
         self,

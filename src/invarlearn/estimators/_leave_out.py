@@ -42,11 +42,13 @@ def left_out(
     lams: Sequence[float],
     counted: Counted,
     about_mean: bool,
+    n_copies: int,
 ) -> LeftOut:
     """Predict samples, each without its group and all copies, with the best gamma and lam.
 
-    F has shape (copies, samples, numbers), the samples themselves first. Predictions
-    about the mean are so about that of the targets that are not left out.
+    F has shape (copies, samples, numbers), the samples themselves first; the others stand for all
+    copies of a sample that there will be, ``n_copies`` with itself. Predictions about the mean are
+    so about that of the targets that are not left out.
     """
     copies = len(F)
     gammas = np.array(GAMMAS) / median_square(F[0])
@@ -57,7 +59,8 @@ def left_out(
 
     def tried(gamma: float, F: NDArray, Y: NDArray) -> LeftOut:
         parts = _members(len(Y), groups)
-        found = _predicted(gamma, F, Y, parts, lams, about_mean)
+        weight = (n_copies - 1) / max(1, len(F) - 1)
+        found = _predicted(gamma, F, Y, parts, lams, about_mean, weight)
         return LeftOut(float(gamma), np.array(lams), found, Y, counted(Y, parts))
 
     best = min((tried(gamma, F[:few, :n], Y[:n]) for gamma in gammas), key=lambda one: one.error)
@@ -71,8 +74,12 @@ def _predicted(
     parts: list[NDArray],
     lams: Sequence[float],
     about_mean: bool,
+    weight: float,
 ) -> NDArray:
-    """Predict samples, each part without itself and its copies: (lams, samples, targets)."""
+    """Predict samples, each part without itself and its copies: (lams, samples, targets).
+
+    A copy counts so much, and a sample itself once.
+    """
     copies, n, _ = F.shape
     rows = np.arange(copies * n).reshape(copies, n)
     groups = [rows[:, part].ravel() for part in parts]
@@ -81,10 +88,11 @@ def _predicted(
     # a constant as well: where the mean of others is another, predictions follow
     known = np.column_stack([Y, np.ones(n)]) if about_mean else Y
     targets = np.tile(known, (copies, 1))
+    weights = np.where(np.arange(copies * n) < n, 1.0, weight)
     found = np.empty((len(lams), *Y.shape), dtype=F.dtype)
 
     def leave_out(i: int) -> None:
-        left = ridge(K, targets, lams[i]).left_out(groups)
+        left = ridge(K, targets, lams[i] / weights).left_out(groups)
         for part, predicted in zip(parts, left, strict=True):
             predicted = predicted[: len(part)]
             if about_mean:

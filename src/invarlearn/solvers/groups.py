@@ -18,29 +18,31 @@ Matrix = NDArray[np.floating]
 class Ridge:
     """Weights of rows that minimise ``|Y - K a|^2 + lam a'K a``, for one lam.
 
+    Rows may count ``w`` times: their lam is ``lam / w``.
+
     Parameters
     ----------
     K : array of shape (n, n)
         Kernel values between rows, positive semi-definite; not changed. Only its lower triangle is
         looked at. Fastest in Fortran's order.
     Y : array of shape (n, targets)
-    lam : float
+    lam : float, or array of shape (n,)
 
     Attributes
     ----------
     alpha : array of shape (n, targets)
     """
 
-    def __init__(self, K: Matrix, Y: Matrix, lam: float):
+    def __init__(self, K: Matrix, Y: Matrix, lam: float | Matrix):
         system = np.array(K, order="F")
         self.Y = np.asarray(Y, dtype=system.dtype)
-        system[np.diag_indices(len(system))] += system.dtype.type(lam)
+        system[np.diag_indices(len(system))] += np.asarray(lam, dtype=system.dtype)
         try:
             self._factor = cho_factor(system, lower=True, overwrite_a=True, check_finite=False)
         except LinAlgError:
             raise ValueError(
-                f"lam={lam:g} is too small for kernel values of {system.dtype}: raise it, or use "
-                "double precision"
+                f"lam={np.max(lam):g} is too small for kernel values of {system.dtype}: raise it, "
+                "or use double precision"
             ) from None
         self.alpha = cho_solve(self._factor, self.Y, check_finite=False)
 
@@ -75,7 +77,7 @@ class Ridge:
         return out
 
 
-def ridge(K: Matrix, Y: Matrix, lam: float) -> Ridge:
+def ridge(K: Matrix, Y: Matrix, lam: float | Matrix) -> Ridge:
     """Solve in the precision of K, or in double if that does not do."""
     try:
         return Ridge(K, Y, lam)

@@ -58,7 +58,7 @@ def show(name):
 
 
 def show_breaks(name="few-labels-breaks"):
-    print(f"\n{name}: accuracy, draws; draws with a warning")
+    print(f"\n{name}: accuracy, draws; what was estimated; draws with a warning")
     found = defaultdict(list)
     for line in (RESULTS / name / "results.jsonl").read_text().splitlines():
         record = json.loads(line)
@@ -68,7 +68,8 @@ def show_breaks(name="few-labels-breaks"):
         values = [one["accuracy"] for one in draws]
         spread = f" ± {stdev(values):.1f}" if len(values) > 1 else ""
         warned = sum(one["warned"] > 0 for one in draws)
-        told = f"{fmean(values):.1f}{spread}, {len(values)}; {warned}"
+        estimated = fmean(one["estimated"] for one in draws)
+        told = f"{fmean(values):.1f}{spread}, {len(values)}; {estimated:.1f}; {warned}"
         print(f"{n_labels}, {question}, {family}: {told}")
 
 

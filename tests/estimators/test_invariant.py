@@ -18,7 +18,7 @@ from invarlearn import InvariantClassifier, InvariantRegressor, VirtualSVC
 from invarlearn._shares import share_of
 from invarlearn.datasets import load_mnist_sample, translated
 from invarlearn.estimators import _copies, _images, _leave_out
-from invarlearn.estimators._copies import Moved
+from invarlearn.estimators._copies import LearnsFromCopies, Moved
 from invarlearn.estimators._images import moves_far
 from invarlearn.features.compress import principal_directions, whitening
 from invarlearn.features.defaults import default_family, default_features
@@ -412,16 +412,19 @@ def test_a_group_for_each_sample_changes_nothing(digits, model, names):
     np.testing.assert_allclose(again.interval_, model.interval_, atol=0.01)
 
 
-def test_groups_are_predicted_as_if_they_had_never_been_there():
+@pytest.mark.parametrize("weight", [1.0, 4.5])
+def test_groups_are_predicted_as_if_they_had_never_been_there(weight):
     rng = np.random.RandomState(0)
     F, Y = rng.randn(3, 20, 5), rng.randn(20, 2)
     groups = rng.permutation(np.repeat([0, 1, 2, 3], [2, 4, 4, 10]))
     parts = _leave_out._members(20, groups)
-    found = _leave_out._predicted(0.2, F, Y, parts, [0.1], False, 1.0)[0]
+    found = _leave_out._predicted(0.2, F, Y, parts, [0.1], False, weight)[0]
     for group in range(4):
         out = groups == group
         rows = F[:, ~out].reshape(-1, 5)
-        alpha = Ridge(RBF(0.2)(rows) + 1, np.tile(Y[~out], (3, 1)), 0.1).alpha
+        # a sample itself counts once
+        lams = 0.1 / np.repeat([1.0, weight, weight], (~out).sum())
+        alpha = Ridge(RBF(0.2)(rows) + 1, np.tile(Y[~out], (3, 1)), lams).alpha
         expected = (RBF(0.2)(F[0, out], rows) + 1) @ alpha
         np.testing.assert_allclose(found[out], expected, atol=1e-8)
 
@@ -439,17 +442,47 @@ def test_few_copies_stand_for_many():
     np.testing.assert_allclose(few.predicted, many.predicted, atol=1e-8)
 
 
-def test_numbers_of_groups_are_predicted_without_their_mean():
+def test_lam_is_chosen_for_the_copies_that_there_will_be(digits, monkeypatch):
+    """Ten copies of each sample, three of which are looked at."""
+    monkeypatch.setattr(_copies, "CHOICE_ROWS", 120)
+    known = {}
+
+    def spied(F, Y, *others):
+        known["found"] = _leave_out.left_out(F, Y, *others)
+        weight = 9 / (len(F) - 1)
+        parts = _leave_out._members(len(Y), None)
+        gamma, lams = known["found"].gamma, known["found"].lams
+        known["expected"] = _leave_out._predicted(gamma, F, Y, parts, lams, False, weight)
+        known["copies"] = len(F)
+        return known["found"]
+
+    monkeypatch.setattr(_copies, "left_out", spied)
+    monkeypatch.setattr(LearnsFromCopies, "_without_family", lambda *_: None)
+    model = small(n_copies=10).fit(digits.X_train[:40], digits.y_train[:40])
+    assert known["copies"] == 3
+    best = int(np.argmin(model.left_out_errors_))
+    np.testing.assert_array_equal(known["found"].predicted, known["expected"][best])
+
+
+def test_a_tiny_lam_does_in_single_precision(digits, monkeypatch):
+    monkeypatch.setattr(_copies, "DOUBLE_ROWS", 100)
+    X, y = digits.X_train[:40], digits.y_train[:40]
+    assert small(n_copies=60, lam=1e-5).fit(X, y).score(X, y) == 1
+
+
+@pytest.mark.parametrize("weight", [1.0, 4.5])
+def test_numbers_of_groups_are_predicted_without_their_mean(weight):
     rng = np.random.RandomState(0)
     F, y = rng.randn(2, 20, 5), 5 + rng.randn(20, 1)
     groups = rng.permutation(np.repeat([0, 1, 2], [3, 5, 12]))
     Y = y - y.mean()
     parts = _leave_out._members(20, groups)
-    found = _leave_out._predicted(0.2, F, Y, parts, [1.0], True, 1.0)[0]
+    found = _leave_out._predicted(0.2, F, Y, parts, [1.0], True, weight)[0]
     for group in range(3):
         out = groups == group
         rows, mean = F[:, ~out].reshape(-1, 5), y[~out].mean()
-        alpha = Ridge(RBF(0.2)(rows) + 1, np.tile(y[~out] - mean, (2, 1)), 1.0).alpha
+        lams = 1.0 / np.repeat([1.0, weight], (~out).sum())
+        alpha = Ridge(RBF(0.2)(rows) + 1, np.tile(y[~out] - mean, (2, 1)), lams).alpha
         expected = (RBF(0.2)(F[0, out], rows) + 1) @ alpha + mean
         np.testing.assert_allclose(found[out] + y.mean(), expected, atol=1e-8)
 
@@ -536,6 +569,19 @@ def test_a_class_with_one_sample_is_told_of(digits):
         model = small().fit(X[few], y[few])
     assert caught[0].filename == __file__
     assert model.estimated_accuracy_ < 1
+
+
+def test_a_class_is_not_said_to_have_one_sample_if_others_are_not_left_out(digits, monkeypatch):
+    monkeypatch.setattr(_copies, "CHOICE_ROWS", 90)
+    X, y = digits.X_train[:200], digits.y_train[:200]
+    few = np.r_[np.flatnonzero(y != 7), np.flatnonzero(y == 7)[:4]]
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        for seed in range(10):
+            small(n_copies=3, random_state=seed).fit(X[few], y[few])
+    found = [str(one.message) for one in caught if "one sample only" in str(one.message)]
+    assert found
+    assert all("among the 30 that are left out: without" in one for one in found)
 
 
 def test_classes_of_one_group_do_not_spoil_what_is_chosen():

@@ -80,9 +80,10 @@ def test_images_of_every_kind_have_the_same_brightness(tmp_path, mode, ending):
     if mode == "1":
         ramp = np.where(ramp > 127, 255, 0).astype(np.uint8)
     image = Image.fromarray(ramp)
-    deep = {"I;16": np.uint16(257), "I": np.int32(257), "F": np.float32(1 / 255)}
+    deep = {"I;16": (np.uint16, 257), "I": (np.int32, 257), "F": (np.float32, 1 / 255)}
     if mode in deep:
-        image = Image.fromarray(ramp * deep[mode])
+        dtype, factor = deep[mode]
+        image = Image.fromarray((ramp.astype(float) * factor).astype(dtype))
     elif mode != "L":
         image = image.convert(mode)
     if ending == "png":
@@ -111,6 +112,52 @@ def test_images_of_which_nobody_knows_what_is_white_are_refused(tmp_path, top):
         open_samples(tmp_path).read_all()
 
 
+def tiff(shape, bits, kind, content, planes=1):
+    """Give the bytes of a TIFF file of one strip, which Pillow reads but does not write."""
+    height, width, channels = shape
+    tags = [
+        (256, 3, 1, width),
+        (257, 3, 1, height),
+        (258, 3, 1, bits) if channels == 1 else (258, 3, 3, 8 + 2 + 10 * 12 + 4),
+        (259, 3, 1, 1),
+        (262, 3, 1, kind),
+        (273, 4, 1, 200) if planes == 1 else (273, 4, 3, 150),
+        (277, 3, 1, channels),
+        (278, 3, 1, height),
+        (279, 4, 1, len(content)) if planes == 1 else (279, 4, 3, 162),
+        (284, 3, 1, planes),
+    ]
+    entries = b"".join(
+        struct.pack("<HHIHH", tag, of, count, value, 0) for tag, of, count, value in tags
+    )
+    start = struct.pack("<2sHIH", b"II", 42, 8, len(tags)) + entries + struct.pack("<I", 0)
+    start += struct.pack("<3H", bits, bits, bits)
+    part = len(content) // 3
+    start = start.ljust(150, b"\0") + struct.pack("<3I", *(200 + part * i for i in range(3)))
+    start += struct.pack("<3I", part, part, part)
+    return start.ljust(200, b"\0") + content
+
+
+def test_deep_images_say_what_is_white(tmp_path):
+    values = np.array([0, 1000, 4095, 65535], dtype="<u2")
+    path = tmp_path / "a.tif"
+    for kind, expected in ((1, values / 65535), (0, 1 - values / 65535)):
+        path.write_bytes(tiff((1, 4, 1), 16, kind, values.tobytes()))
+        np.testing.assert_allclose(open_samples(tmp_path).read_all()[0], expected, atol=1e-6)
+    # 12 bits: three bytes hold two pixels, 0x123 and 0xfff
+    path.write_bytes(tiff((1, 2, 1), 12, 1, b"\x12\x3f\xff"))
+    np.testing.assert_allclose(open_samples(tmp_path).read_all()[0], [0x123 / 4095, 1], atol=1e-6)
+
+
+def test_deep_colours_in_separate_planes_are_refused(tmp_path):
+    path = tmp_path / "a.tif"
+    path.write_bytes(tiff((8, 8, 3), 16, 2, bytes(384), planes=2))
+    with pytest.raises(ReadError, match=r"a\.tif has colours of 16 bits in separate planes: save"):
+        open_samples(tmp_path)
+    path.write_bytes(tiff((8, 8, 3), 16, 2, bytes(384)))
+    np.testing.assert_array_equal(open_samples(tmp_path).read_all(), 0)
+
+
 def test_images_of_many_pages_are_refused(tmp_path):
     pages = [Image.new("L", (8, 8), i) for i in range(3)]
     pages[0].save(tmp_path / "a.tif", save_all=True, append_images=pages[1:])
@@ -120,17 +167,41 @@ def test_images_of_many_pages_are_refused(tmp_path):
 
 def test_colours_that_are_left_out_are_told_of(tmp_path):
     Image.new("RGB", (8, 8), (200, 0, 100)).save(tmp_path / "a.png")
+    # not the first
+    Image.new("L", (8, 8)).save(tmp_path / "0.png")
     assert "--colour keeps them" in open_samples(tmp_path).note
     assert not open_samples(tmp_path, colour=True).note
     Image.new("RGB", (8, 8), (100, 100, 100)).save(tmp_path / "a.png")
     assert not open_samples(tmp_path).note
 
 
-def test_turned_photographs_keep_their_size(tmp_path):
+@pytest.mark.parametrize(
+    ("ending", "depth"), [("jpg", np.uint8), ("png", np.uint8), ("png", np.uint16)]
+)
+def test_turned_photographs_keep_their_size(tmp_path, ending, depth):
+    pixels = np.zeros((20, 40), dtype=depth)
+    pixels[:, :8] = np.iinfo(depth).max
     exif = Image.Exif()
-    exif[0x0112] = 6
-    Image.new("L", (40, 20)).save(tmp_path / "a.jpg", exif=exif)
-    assert open_samples(tmp_path).shape == (40, 20)
+    exif[0x0112] = 6  # to be turned by 90 degrees clockwise
+    Image.fromarray(pixels).save(tmp_path / f"a.{ending}", exif=exif)
+    source = open_samples(tmp_path)
+    assert source.shape == (40, 20)
+    found = source.read_all().reshape(40, 20)
+    np.testing.assert_allclose(found[:7], 1, atol=0.1)
+    np.testing.assert_allclose(found[9:], 0, atol=0.1)
+
+
+@pytest.mark.parametrize("compression", ["raw", "tiff_lzw"])
+def test_tiff_images_are_turned_around_but_not_on_their_side(tmp_path, compression):
+    pixels = np.zeros((10, 20), dtype=np.uint8)
+    pixels[:3] = 255
+    image = Image.fromarray(pixels)
+    image.save(tmp_path / "a.tif", tiffinfo={0x0112: 3}, compression=compression)
+    found = open_samples(tmp_path).read_all().reshape(10, 20)
+    np.testing.assert_array_equal(found, pixels[::-1] / 255)
+    image.save(tmp_path / "a.tif", tiffinfo={0x0112: 6}, compression=compression)
+    with pytest.raises(ReadError, match=r"a\.tif is to be turned by 90 degrees: save it upright"):
+        open_samples(tmp_path)
 
 
 def test_what_is_transparent_is_white(tmp_path):

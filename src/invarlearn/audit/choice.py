@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
@@ -322,7 +323,10 @@ def _right(
     test: NDArray,
 ) -> NDArray[np.bool_]:
     some = None if groups is None else groups[train]
-    model = fitted(clone(estimator).set_params(**{param: family}), X[train], y[train], some)
+    with warnings.catch_warnings():
+        # of what nobody will use
+        warnings.simplefilter("ignore", UserWarning)
+        model = fitted(clone(estimator).set_params(**{param: family}), X[train], y[train], some)
     return np.asarray(model.predict(X[test]) == y[test])
 
 

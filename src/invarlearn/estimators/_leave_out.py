@@ -15,6 +15,8 @@ from invarlearn.transforms._threads import in_threads
 # divided by the median squared distance of samples.
 GAMMA_ROWS, CHOICE_COPIES = 900, 3
 GAMMAS = (0.25, 0.5, 1.0, 2.0, 4.0)
+# Below, single precision errs too much.
+SINGLE_LAM = 3e-4
 
 # Says which samples count where things are chosen, if parts are left out in turn.
 Counted = Callable[[NDArray, list[NDArray]], NDArray[np.bool_]]
@@ -59,7 +61,7 @@ def left_out(
 
     def tried(gamma: float, F: NDArray, Y: NDArray) -> LeftOut:
         parts = _members(len(Y), groups)
-        weight = (n_copies - 1) / max(1, len(F) - 1)
+        weight = (n_copies - 1) / (len(F) - 1) if len(F) > 1 else 1.0
         found = _predicted(gamma, F, Y, parts, lams, about_mean, weight)
         return LeftOut(float(gamma), np.array(lams), found, Y, counted(Y, parts))
 
@@ -83,6 +85,8 @@ def _predicted(
     copies, n, _ = F.shape
     rows = np.arange(copies * n).reshape(copies, n)
     groups = [rows[:, part].ravel() for part in parts]
+    if min(lams) / weight < SINGLE_LAM:
+        F = F.astype(float)
     K = lower_similarity(F.reshape(copies * n, -1), gamma)
     Y = np.asarray(Y, dtype=float)
     # a constant as well: where the mean of others is another, predictions follow

@@ -153,26 +153,30 @@ class InvariantClassifier(ClassifierMixin, LearnsFromCopies):
         return known if known.any() else ~known
 
     def _estimate(self, left: LeftOut, Y: NDArray, groups: NDArray | None) -> None:
-        each = np.arange(len(Y)) if groups is None else groups
-        if len(alone := self.classes_[_alone(Y.argmax(axis=1), each)]):
-            names = ", ".join(map(str, alone[:5])) + ", …" * (len(alone) > 5)
-            which = f"class {names}" if len(alone) == 1 else f"each of the classes {names}"
-            said, wanted = (
-                (f"there is one sample only of {which}", "add samples")
-                if groups is None
-                else (f"all samples of {which} are of one group", "add samples of other groups")
-            )
-            warnings.warn(
-                f"{said}: without it nobody knows the class, so that it counts as wrong in "
-                f"estimated_accuracy_, and as nothing where lam and probabilities are chosen; "
-                f"{wanted}",
-                stacklevel=6,
-            )
+        self._warn_of_single(Y.argmax(axis=1), groups)
         right = share_of(1 - self._losses(left.predicted, Y), groups)
         self.estimated_accuracy_ = right.value
         self.interval_ = (right.low, right.high)
         counted = left.counted
         self._steepness = steepness_of(left.predicted[counted], Y.argmax(axis=1)[counted])
+
+    def _warn_of_single(self, y: NDArray, groups: NDArray | None) -> None:
+        """Warn of classes that nobody knows any more when a sample, or a group, is left out."""
+        alone = self.classes_[_alone(y, np.arange(len(y)) if groups is None else groups)]
+        if not len(alone):
+            return
+        names = ", ".join(map(str, alone[:5])) + ", …" * (len(alone) > 5)
+        which = f"class {names}" if len(alone) == 1 else f"each of the classes {names}"
+        among = f" among the {len(y)} that are left out" if len(y) < len(self._order) else ""
+        said, wanted = f"there is one sample only of {which}{among}: without it", "samples"
+        if groups is not None:
+            said = f"all samples of {which}{among} are of one group: without that"
+            wanted = "samples of other groups"
+        warnings.warn(
+            f"{said} nobody knows the class, so that it counts as wrong in estimated_accuracy_; "
+            f"add {wanted}",
+            stacklevel=7,
+        )
 
     def _estimate_in_words(self) -> str:
         low, high = self.interval_

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +16,15 @@ from invarlearn.readers.base import Files, ReadError
 
 ENDINGS = (".png", ".jpg", ".jpeg", ".tif", ".tiff")
 FORMATS = ("PNG", "JPEG", "TIFF")
-ORIENTATION = 0x0112  # the tag that says how a photograph is turned
+# The tag that says how a photograph is turned, and when by 90 degrees.
+ORIENTATION, TURNED = 0x0112, (5, 6, 7, 8)
 # Images of one size are taken as they are up to this side, others brought to a square.
 LARGEST, SQUARE = 96, 64
-# Channels of grey pixels differ by less.
-_GREY = 0.1
+# Channels of grey pixels differ by less, which is looked for in so many images.
+_GREY, _LOOKED_AT = 0.1, 5
+# What a TIFF file says of itself.
+BITS, KIND, PLANES = 258, 262, 284
+WHITE_IS_ZERO, SEPARATE = 0, 2
 # Of larger images nobody needs all pixels, and a small file can claim any number of them.
 MOST_PIXELS = 50_000_000
 
@@ -44,7 +49,7 @@ class Images(Files):
         super().__init__(folder, ENDINGS)
         notes: list[str] = []
         height, width = self._common_size(notes) if size is None else size
-        if not colour and _has_colours(self.paths[0]):
+        if not colour and any(map(_has_colours, self.paths[:: 1 + len(self.paths) // _LOOKED_AT])):
             notes.append("of colours only the brightness is taken; --colour keeps them")
         self.note = "; ".join(notes)
         self.shape = (height, width, 3) if colour else (height, width)
@@ -70,10 +75,15 @@ def _upright_size(path: Path) -> tuple[int, int]:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            turned = image.getexif().get(ORIENTATION) in (5, 6, 7, 8)
+            turned = image.getexif().get(ORIENTATION) in TURNED
     except Exception as error:  # a damaged header can fail anywhere in the decoder
         raise _damaged(path, error) from None
     return (image.height, image.width) if turned else image.size
+
+
+def _tags(image: Image.Image) -> Mapping[int, Any]:
+    """Give what a TIFF file says of itself, and nothing of others."""
+    return dict(image.tag_v2) if image.format == "TIFF" else {}  # type: ignore[attr-defined]
 
 
 def _opened(path: Path) -> Image.Image:
@@ -106,36 +116,47 @@ def _pixels(path: Path, shape: Any) -> NDArray[np.float32]:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
+            tags = _tags(image)
+            # what Pillow reads wrongly
+            if tags.get(PLANES) == SEPARATE and max(tags[BITS]) > 8:
+                raise _Refused("has colours of 16 bits in separate planes: save them together")
+            if tags.get(ORIENTATION) in TURNED:
+                raise _Refused("is to be turned by 90 degrees: save it upright")
             image.load()
             image = ImageOps.exif_transpose(image)
             if image.mode[0] in "IF":
-                image = _deep(image)
+                image = _deep(image, tags)
                 top = 1.0
             else:
                 image = _on_paper(image).convert("RGB" if len(shape) == 3 else "L")
                 top = 255.0
             image = image.resize((shape[1], shape[0]), Image.Resampling.BILINEAR, reducing_gap=3.0)
             pixels = np.asarray(image, dtype=np.float32) / np.float32(top)
-    except _BeyondRange as error:
-        raise ReadError(f"{path} has {error}: bring its numbers to 0 to 1, or to 16 bits") from None
+    except _Refused as error:
+        raise ReadError(f"{path} {error}") from None
     except Exception as error:  # a damaged file can fail anywhere in the decoder
         raise _damaged(path, error) from None
     return pixels if pixels.ndim == len(shape) else np.repeat(pixels[:, :, None], 3, axis=2)
 
 
-class _BeyondRange(Exception):
-    """Numbers of which nobody knows what is white."""
+class _Refused(Exception):
+    """Why an image that is whole is not read."""
 
 
-def _deep(image: Image.Image) -> Image.Image:
-    """Bring grey images of 16 bits, as microscopes and scanners write them, or of numbers to 1."""
+def _deep(image: Image.Image, tags: Mapping[int, Any]) -> Image.Image:
+    """Bring grey images of 12 or 16 bits, as microscopes and scanners write them, or of numbers."""
     values = np.asarray(image, dtype=np.float32)
-    if image.mode[0] == "I":
-        values = values / np.float32(65535)
-    if not (values.min() >= 0 and values.max() <= 1):
-        largest = "65535" if image.mode[0] == "I" else "1"
-        raise _BeyondRange(f"pixels that are not from 0 to {largest}")
-    return Image.fromarray(values)
+    whole = image.mode[0] == "I"
+    top = 1
+    if whole:
+        bits = tags.get(BITS, (16,))[0]
+        top = 4095 if bits == 12 else 65535
+    if not (values.min() >= 0 and values.max() <= top):
+        raise _Refused(
+            f"has pixels that are not from 0 to {top}: bring its numbers to 0 to 1, or to 16 bits"
+        )
+    values = values / np.float32(top)
+    return Image.fromarray(1 - values if tags.get(KIND) == WHITE_IS_ZERO else values)
 
 
 def _on_paper(image: Image.Image) -> Image.Image:

@@ -41,8 +41,7 @@ class Ridge:
             self._factor = cho_factor(system, lower=True, overwrite_a=True, check_finite=False)
         except LinAlgError:
             raise ValueError(
-                f"lam={np.max(lam):g} is too small for kernel values of {system.dtype}: raise it, "
-                "or use double precision"
+                f"lam={np.max(lam):g} is too small for kernel values of {system.dtype}: raise it"
             ) from None
         self.alpha = cho_solve(self._factor, self.Y, check_finite=False)
 

@@ -374,7 +374,7 @@ VOICES = Experiment(
     x="n_speakers",
     note="Tested on 30 other speakers. " + _SOUND,
     revision=2,
-    **_LARGE,
+    **_COMMON,
 )
 
 WOMEN = replace(
@@ -384,6 +384,7 @@ WOMEN = replace(
     varies={**VOICES.varies, "split": ["men to women"], "n_speakers": [6]},
     quick={"method": VOICES.quick["method"]},
     note="Tested on 12 women. " + _SOUND,
+    seeds=_LARGE["seeds"],
 )
 
 TABLES = Experiment(

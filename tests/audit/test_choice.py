@@ -1,5 +1,7 @@
 """Which invariances help: where the answer is known."""
 
+import warnings
+
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
@@ -7,10 +9,10 @@ from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
-from invarlearn import VirtualSVC
+from invarlearn import InvariantClassifier, VirtualSVC
 from invarlearn._shares import chance_of_gain, share_of
 from invarlearn.audit import choose_family
-from invarlearn.transforms import CyclicShift, Identity, Reflection
+from invarlearn.transforms import CyclicShift, FeatureScaling, Identity, Reflection
 
 
 def waves(n, shifted, seed=0):
@@ -265,3 +267,15 @@ def test_ranges_that_change_nothing_are_tried_once():
     tried = [row["family"] for row in found.table() if "*" not in row["family"]]
     assert len(tried) == len(set(tried))
     assert tried.count("CyclicShift()") == 1
+
+
+def test_parts_do_not_warn_of_their_own_estimates():
+    """A class of three samples has one or two in the parts that are learned from."""
+    rng = np.random.RandomState(0)
+    y = np.r_[np.zeros(15, dtype=int), np.ones(15, dtype=int), [2, 2, 2]]
+    X = rng.randn(len(y), 4) + 3 * y[:, None]
+    family = FeatureScaling(0.9, 1.1, budget=1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = choose_family(InvariantClassifier(n_copies=2), X, y, family, ranges=(1.0,), cv=3)
+    assert 0 <= found.accuracy.value <= 1

@@ -324,8 +324,9 @@ def _right(
 ) -> NDArray[np.bool_]:
     some = None if groups is None else groups[train]
     with warnings.catch_warnings():
-        # of what nobody will use
-        warnings.simplefilter("ignore", UserWarning)
+        # of the estimate of a part, which nobody will see
+        for said in ("there is one sample only", "all samples of", "the family seems to hurt"):
+            warnings.filterwarnings("ignore", said, UserWarning)
         model = fitted(clone(estimator).set_params(**{param: family}), X[train], y[train], some)
     return np.asarray(model.predict(X[test]) == y[test])
 

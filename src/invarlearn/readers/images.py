@@ -146,11 +146,7 @@ class _Refused(Exception):
 def _deep(image: Image.Image, tags: Mapping[int, Any]) -> Image.Image:
     """Bring grey images of 12 or 16 bits, as microscopes and scanners write them, or of numbers."""
     values = np.asarray(image, dtype=np.float32)
-    whole = image.mode[0] == "I"
-    top = 1
-    if whole:
-        bits = tags.get(BITS, (16,))[0]
-        top = 4095 if bits == 12 else 65535
+    top = 1 if image.mode == "F" else 4095 if tags.get(BITS) == (12,) else 65535
     if not (values.min() >= 0 and values.max() <= top):
         raise _Refused(
             f"has pixels that are not from 0 to {top}: bring its numbers to 0 to 1, or to 16 bits"

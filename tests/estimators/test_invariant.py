@@ -18,7 +18,7 @@ from invarlearn import InvariantClassifier, InvariantRegressor, VirtualSVC
 from invarlearn._shares import share_of
 from invarlearn.datasets import load_mnist_sample, translated
 from invarlearn.estimators import _copies, _images, _leave_out
-from invarlearn.estimators._copies import LearnsFromCopies, Moved
+from invarlearn.estimators._copies import Moved
 from invarlearn.estimators._images import moves_far
 from invarlearn.features.compress import principal_directions, whitening
 from invarlearn.features.defaults import default_family, default_features
@@ -448,6 +448,8 @@ def test_lam_is_chosen_for_the_copies_that_there_will_be(digits, monkeypatch):
     known = {}
 
     def spied(F, Y, *others):
+        if len(F) == 1:  # without the family
+            return _leave_out.left_out(F, Y, *others)
         known["found"] = _leave_out.left_out(F, Y, *others)
         weight = 9 / (len(F) - 1)
         parts = _leave_out._members(len(Y), None)
@@ -457,7 +459,6 @@ def test_lam_is_chosen_for_the_copies_that_there_will_be(digits, monkeypatch):
         return known["found"]
 
     monkeypatch.setattr(_copies, "left_out", spied)
-    monkeypatch.setattr(LearnsFromCopies, "_without_family", lambda *_: None)
     model = small(n_copies=10).fit(digits.X_train[:40], digits.y_train[:40])
     assert known["copies"] == 3
     best = int(np.argmin(model.left_out_errors_))
@@ -573,6 +574,7 @@ def test_a_class_with_one_sample_is_told_of(digits):
 
 def test_a_class_is_not_said_to_have_one_sample_if_others_are_not_left_out(digits, monkeypatch):
     monkeypatch.setattr(_copies, "CHOICE_ROWS", 90)
+    monkeypatch.setattr(_copies, "ESTIMATE_ROWS", 90)
     X, y = digits.X_train[:200], digits.y_train[:200]
     few = np.r_[np.flatnonzero(y != 7), np.flatnonzero(y == 7)[:4]]
     with warnings.catch_warnings(record=True) as caught:
@@ -604,6 +606,7 @@ def test_classes_of_one_group_do_not_spoil_what_is_chosen():
 @pytest.mark.parametrize("seed", range(2))
 def test_small_groups_are_never_missing_where_few_samples_choose(digits, monkeypatch, seed):
     monkeypatch.setattr(_copies, "CHOICE_ROWS", 60)
+    monkeypatch.setattr(_copies, "ESTIMATE_ROWS", 60)
     for module in (_copies, _leave_out):
         monkeypatch.setattr(module, "GAMMA_ROWS", 30)
     groups = np.r_[np.zeros(95), np.ones(3), [2, 3]]
@@ -864,6 +867,7 @@ def test_equal_rows_are_all_alike():
 
 def test_choices_see_copies_however_many_samples_there_are(digits, monkeypatch):
     monkeypatch.setattr(_copies, "CHOICE_ROWS", 100)
+    monkeypatch.setattr(_copies, "ESTIMATE_ROWS", 100)
     X, y = digits.X_train[:300], digits.y_train[:300]
     model = small(n_copies=4, family=Rotation(30), ranges=(0.01, 1)).fit(X, y)
     assert model._left == (33, 3)
@@ -878,6 +882,74 @@ def test_columns_far_from_zero_keep_their_meaning(monkeypatch):
     y = (X[:, 0] * X[:, 1] > 0).astype(int)
     model = InvariantClassifier().fit(X[:150] + 1e8, y[:150])
     assert model.score(X[150:] + 1e8, y[150:]) > 0.8
+
+
+def chosen_before_labels(monkeypatch):
+    """Let directions that samples of a class differ in not be shrunk."""
+    monkeypatch.setattr(_copies, "PRIOR_SAMPLES", 1e12)
+
+
+def refitted(model, Y, parts, copies, mean=False):
+    """Predict parts of the samples by the first copies of the others, counted as all copies."""
+    n = len(Y)
+    F = model._rows[: copies * n].astype(float)
+    lams = np.where(np.arange(len(F)) < n, 1.0, (copies - 1) / (model.n_copies_ - 1)) * model.lam_
+    found = np.empty(Y.shape)
+    for part in parts:
+        rest = np.flatnonzero(~np.isin(np.arange(len(F)) % n, part))
+        offset = Y[rest[rest < n]].mean(axis=0) if mean else 0.0
+        K = similarity(F[rest], F[rest], model.gamma_) + np.diag(lams[rest])
+        alpha = np.linalg.solve(K, Y[rest % n] - offset)
+        found[part] = similarity(F[part], F[rest], model.gamma_) @ alpha + offset
+    return found
+
+
+@pytest.mark.parametrize("grouped", [False, True])
+def test_what_is_estimated_is_of_half_of_the_copies_without_each_sample(
+    digits, monkeypatch, grouped
+):
+    chosen_before_labels(monkeypatch)
+    monkeypatch.setattr(_copies, "CHOICE_ROWS", 120)
+    monkeypatch.setattr(_copies, "ESTIMATE_ROWS", 240)
+    X, y = digits.X_train[:60], digits.y_train[:60] % 3
+    groups = np.arange(60) // 7 if grouped else np.arange(60)
+    # so wide that many are wrong
+    model = small(family=Rotation(180)).fit(X, y, groups=groups if grouped else None)
+    y, groups = y[model._order], groups[model._order]
+    Y = np.where(y[:, None] == model.classes_, 1.0, -1.0)
+    predicted = refitted(model, Y, [np.flatnonzero(groups == one) for one in np.unique(groups)], 4)
+    right = predicted.argmax(axis=1) == y
+    assert 0.4 < right.mean() < 0.98
+    assert model.estimated_accuracy_ == pytest.approx(share_of(right * 1.0, groups).value)
+    expected = "each of 9 groups (60 samples, with 4 copies" if grouped else "copies, 4 of each"
+    assert expected in model.summary()
+
+
+def test_what_is_estimated_of_numbers_is_of_half_of_the_copies_without_each_sample(
+    digits, monkeypatch
+):
+    monkeypatch.setattr(_copies, "CHOICE_ROWS", 100)
+    monkeypatch.setattr(_copies, "ESTIMATE_ROWS", 150)
+    X = digits.X_train[:50]
+    y = X.mean(axis=1)
+    model = InvariantRegressor(n_copies=6, n_landmarks=64).fit(X, y)
+    Y = ((y - y.mean()) / y.std())[model._order][:, None]
+    errors = (refitted(model, Y, list(np.arange(50)[:, None]), 3, mean=True) - Y) ** 2
+    assert model.estimated_r2_ == pytest.approx(1 - errors.mean(), abs=1e-4)
+
+
+def test_labels_of_patients_that_mean_nothing_are_estimated_so():
+    """Directions that samples of a class differ in would tell patients who are left out."""
+    found = []
+    for seed in range(5):
+        rng = np.random.RandomState(seed)
+        patients = np.repeat(np.arange(30), 10)
+        X = rng.randn(30, 200)[patients] + 0.5 * rng.randn(300, 200)
+        y = rng.permutation(np.arange(30) % 2)[patients]
+        family = FeatureScaling(0.9, 1.1, budget=20)
+        model = InvariantClassifier(family, n_copies=3).fit(X, y, groups=patients)
+        found.append(model.estimated_accuracy_)
+    assert np.mean(found) < 0.6
 
 
 def test_copies_that_differ_by_rounding_do_not_differ():
@@ -939,6 +1011,7 @@ def test_what_is_known_of_copies_is_not_found_again(digits, monkeypatch, ranges)
     X, y = digits.X_train[:60], digits.y_train[:60]
     # of some copies of some samples
     monkeypatch.setattr(_copies, "CHOICE_ROWS", 120)
+    monkeypatch.setattr(_copies, "ESTIMATE_ROWS", 240)
     found = []
     compressed = InvariantClassifier._compressed
     monkeypatch.setattr(
@@ -947,7 +1020,8 @@ def test_what_is_known_of_copies_is_not_found_again(digits, monkeypatch, ranges)
         lambda self, X: (found.append(len(X)), compressed(self, X))[1],
     )
     model = small(n_copies=6, ranges=ranges, family=Rotation(15)).fit(X, y)
-    assert model._left == (40, 3)
+    # where accuracy is estimated, more is known
+    assert model._left == (60, 4)
     # 40 samples and 2 copies are known by the widest; the others are found for the choice
     assert sum(found) == 6 * 60 - 120 + 120 * (len(ranges) - 1)
     moves = model._moves(6)

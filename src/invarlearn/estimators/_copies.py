@@ -27,6 +27,7 @@ from invarlearn.estimators._leave_out import (
     LeftOut,
     evenly,
     left_out,
+    left_out_by,
 )
 from invarlearn.estimators._targets import check_family, check_rows
 from invarlearn.features.compress import principal_directions, whitening
@@ -52,6 +53,8 @@ FEWEST_COPIES, MOST_COPIES, MOST_ROWS, LANDMARKS = 2, 150, 9000, 6000
 ELEMENTS, MOST_ELEMENTS = 512, 64
 # Features, principal directions, ranges and lam are found with so many virtual samples.
 CHOICE_ROWS = 2000
+# The accuracy is estimated with so many: many copies that are wrong do more harm than few.
+ESTIMATE_ROWS = 4500
 LAMS = (0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
 # What images may need is tried with fewer landmarks, of so many rows, and must be so much better.
 FEW_LANDMARKS, FEW_ROWS, GAIN = 100, 100, 0.95
@@ -191,11 +194,12 @@ class LearnsFromCopies(BaseEstimator):
         clock.tick("features")
         some, copies = self._few_copies(X, _fitting(CHOICE_ROWS, width, self._dtype))
         known = self._direct(self.features_.transform(some), copies)
-        plain = self._without_family(X[: known.shape[1]], feature_seed) if copies > 1 else None
         clock.tick("directions")
-        known = self._refine(self._choose(X, Y, groups, candidates, known, plain), Y)
+        known = self._choose(X, Y, groups, candidates, known)
         clock.tick("choice")
-        return X, Y, known
+        more = self._judge(X, Y, groups, known, feature_seed)
+        clock.tick("estimate")
+        return X, Y, self._refine(known, Y, more)
 
     def _image_options(
         self, X: NDArray, Y: NDArray, groups: NDArray | None, seed: int
@@ -260,8 +264,8 @@ class LearnsFromCopies(BaseEstimator):
         mean, directions = principal_directions(F, int(self.n_components))
         return ((F - mean) @ directions).astype(self._precision)[None]
 
-    def _refine(self, known: NDArray, Y: NDArray) -> NDArray:
-        """Shrink also directions in which samples of one class differ; give what is known anew.
+    def _refine(self, known: NDArray, Y: NDArray, more: NDArray) -> NDArray:
+        """Shrink also directions in which samples of one class differ; give more of them anew.
 
         This looks at labels, so that samples left out would not be left out of it: everything is
         chosen, and the accuracy estimated, before. The fewer samples there are, the less is done.
@@ -269,16 +273,14 @@ class LearnsFromCopies(BaseEstimator):
         copies, n, _ = known.shape
         classes = self._classes_of(Y[:n])
         if copies == 1 or classes is None:
-            return known
+            return more
         freedom = n - len(np.unique(classes))
         strength = self.whitening * freedom / (freedom + PRIOR_SAMPLES)
-        before = median_square(known[0])
         F = known.reshape(copies * n, -1)
         white = whitening(F, np.tile(classes, copies), strength, FLOOR)
         self._directions = self._directions @ white.astype(self._directions.dtype)
-        known = (F @ white).reshape(known.shape)
-        self.gamma_ *= before / median_square(known[0])
-        return known
+        self.gamma_ *= median_square(known[0]) / median_square(known[0] @ white)
+        return more @ white
 
     def _check_parameters(self, X: NDArray) -> None:
         check_family(self.family)
@@ -335,15 +337,13 @@ class LearnsFromCopies(BaseEstimator):
         groups: NDArray | None,
         candidates: list[Family],
         known: NDArray,
-        plain: NDArray | None,
     ) -> NDArray:
-        """Choose ranges, gamma and lam by leaving out samples; see whether the family does good.
+        """Choose ranges, gamma and lam by leaving out samples.
 
         Copies of the first samples by the last candidate are known, compressed; gives those by the
         chosen one.
         """
         copies, n, _ = known.shape
-        targets = Y[:n]
         groups = None if groups is None else groups[:n]
         best: LeftOut | None = None
         for family in candidates:
@@ -351,20 +351,36 @@ class LearnsFromCopies(BaseEstimator):
             F = known
             if family is not candidates[-1]:
                 F = np.stack([self._compressed(move(X[:n])) for move in self._moves(copies)])
-            found = self._left_out(F, targets, groups)
+            found = self._left_out(F, Y[:n], groups)
             if best is None or found.error < best.error:
                 best, chosen, rows = found, family, F
         assert best is not None  # there is a candidate
         self.family_, self.gamma_, self.lam_ = chosen, best.gamma, best.lam
         self.lams_, self.left_out_errors_ = best.lams, best.errors
+        return rows
+
+    def _judge(
+        self, X: NDArray, Y: NDArray, groups: NDArray | None, known: NDArray, seed: int
+    ) -> NDArray:
+        """Estimate how good the model is, and see whether the family does good.
+
+        More samples are left out, with more copies, than where things are chosen: many copies that
+        are wrong do more harm than few. Gives these, compressed.
+        """
+        n, copies = self._few(len(X), ESTIMATE_ROWS)
+        n = _fitting(n, self._mean.size, self._dtype)
+        X, Y, groups = X[:n], Y[:n], None if groups is None else groups[:n]
+        F = self._copied(X, copies, known)
+        how = (self._counted, self._about_mean, self.n_copies_)
+        left = left_out_by(self.gamma_, F, Y, groups, (self.lam_,), *how)
         self._left, self._without = (n, copies), ""
         self._n_groups = None if groups is None else len(np.unique(groups))
-        self._estimate(best, targets, groups)
-        if plain is not None:
-            alone = self._left_out(plain, targets, groups).predicted
-            self._without = self._in_words(alone, targets)
-            self._warn_if_worse(best.predicted, alone, targets, groups)
-        return rows
+        self._estimate(left, Y, groups)
+        if copies > 1:
+            plain = self._left_out(self._without_family(X, seed), Y, groups).predicted
+            self._without = self._in_words(plain, Y)
+            self._warn_if_worse(left.predicted, plain, Y, groups)
+        return F
 
     def _warn_if_worse(
         self, with_it: NDArray, without: NDArray, Y: NDArray, groups: NDArray | None
@@ -396,16 +412,7 @@ class LearnsFromCopies(BaseEstimator):
         """Find the weights; of the first copies of the first samples features are known."""
         rows = len(X) * self.n_copies_
         if rows <= MOST_ROWS:
-            moves = self._moves(self.n_copies_)
-            made = np.empty((len(moves), len(X), known.shape[2]), dtype=self._precision)
-
-            def make(copy: int) -> None:
-                head = known[copy] if copy < len(known) else known[0, :0]
-                made[copy, : len(head)] = head
-                made[copy, len(head) :] = self._compressed(moves[copy](X[len(head) :], len(head)))
-
-            self._each(make, range(len(moves)), len(X))
-            self._rows = made.reshape(rows, -1)
+            self._rows = self._copied(X, self.n_copies_, known).reshape(rows, -1)
             clock.tick("copies")
             K = lower_similarity(self._rows, self.gamma_)
             self._alpha = ridge(K, np.tile(Y, (self.n_copies_, 1)), self.lam_).alpha
@@ -446,13 +453,29 @@ class LearnsFromCopies(BaseEstimator):
         each = int(np.clip(ELEMENTS // (self.n_copies_ - 1), 1, MOST_ELEMENTS))
         return [_unmoved, *(Moved(self.family_, each, self._seed + i) for i in range(count - 1))]
 
+    def _few(self, n: int, n_rows: int) -> tuple[int, int]:
+        """Give how many of n samples, and copies of each, are about so many rows."""
+        fewest = min(CHOICE_COPIES, self.n_copies_)
+        count = int(np.clip(n_rows // n, fewest, self.n_copies_))
+        return min(n, n_rows // count), count
+
     def _few_copies(self, X: NDArray, n_rows: int) -> tuple[NDArray, int]:
         """Give random samples with copies, about so many rows; and how many copies of each."""
-        n_rows = _fitting(n_rows, X.shape[1], X.dtype)
-        fewest = min(CHOICE_COPIES, self.n_copies_)
-        count = int(np.clip(n_rows // len(X), fewest, self.n_copies_))
-        some = X[: n_rows // count]
-        return np.concatenate([move(some) for move in self._moves(count)]), count
+        n, count = self._few(len(X), _fitting(n_rows, X.shape[1], X.dtype))
+        return np.concatenate([move(X[:n]) for move in self._moves(count)]), count
+
+    def _copied(self, X: NDArray, count: int, known: NDArray) -> NDArray:
+        """Give so many copies, compressed: (count, samples, numbers); some are known."""
+        moves = self._moves(count)
+        made = np.empty((count, len(X), known.shape[2]), dtype=self._precision)
+
+        def make(copy: int) -> None:
+            head = known[copy] if copy < len(known) else known[0, :0]
+            made[copy, : len(head)] = head
+            made[copy, len(head) :] = self._compressed(moves[copy](X[len(head) :], len(head)))
+
+        self._each(make, range(count), len(X))
+        return made
 
     def _on_ground(self, X: NDArray) -> NDArray:
         """Take what lies around images off them, which changes X."""

@@ -60,13 +60,27 @@ def left_out(
     n = min(len(Y), GAMMA_ROWS // few)
 
     def tried(gamma: float, F: NDArray, Y: NDArray) -> LeftOut:
-        parts = _members(len(Y), groups)
-        weight = (n_copies - 1) / (len(F) - 1) if len(F) > 1 else 1.0
-        found = _predicted(gamma, F, Y, parts, lams, about_mean, weight)
-        return LeftOut(float(gamma), np.array(lams), found, Y, counted(Y, parts))
+        return left_out_by(gamma, F, Y, groups, lams, counted, about_mean, n_copies)
 
     best = min((tried(gamma, F[:few, :n], Y[:n]) for gamma in gammas), key=lambda one: one.error)
     return best if (few, n) == F.shape[:2] else tried(best.gamma, F, Y)
+
+
+def left_out_by(
+    gamma: float,
+    F: NDArray,
+    Y: NDArray,
+    groups: NDArray | None,
+    lams: Sequence[float],
+    counted: Counted,
+    about_mean: bool,
+    n_copies: int,
+) -> LeftOut:
+    """Predict samples as :func:`left_out` does, by one gamma."""
+    parts = _members(len(Y), groups)
+    weight = (n_copies - 1) / (len(F) - 1) if len(F) > 1 else 1.0
+    found = _predicted(gamma, F, Y, parts, lams, about_mean, weight)
+    return LeftOut(float(gamma), np.array(lams), found, Y, counted(Y, parts))
 
 
 def _predicted(

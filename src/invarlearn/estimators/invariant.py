@@ -79,8 +79,9 @@ class InvariantClassifier(ClassifierMixin, LearnsFromCopies):
     lams_, left_out_errors_ : arrays
         What was tried, and the mean squared error at samples that were left out.
     estimated_accuracy_ : float
-        Part of the samples that were right when they were left out: with the best of what was
-        tried, and with fewer copies, of fewer samples if these are many, than the model has.
+        Part of the samples that are right when they are left out, each with all its copies, or with
+        all samples of its group: with half of the copies that the model has, or of the samples if
+        these are many, and with ``n_average=1``.
         Features are not found anew for each, so that it is a little too good for few samples, or
         few groups.
         What differs within classes is not yet shrunk there, since that looks at labels.

@@ -286,8 +286,6 @@ _COMMON: dict[str, Any] = {
     "cost": "fit_seconds",
     "seeds": {"quick": 1, "full": 10},
 }
-# networks take ten minutes on these
-_LARGE: dict[str, Any] = {**_COMMON, "seeds": {"quick": 1, "full": 5}}
 _SLOW = ("InvSVC", "WorstCaseSVC")
 # takes hours elsewhere: on letters only
 _SLOWEST = "scattering, SVC, copies"
@@ -353,7 +351,7 @@ MOVED = Experiment(
         "Translated: shifts of up to 6 px either way. Rotated: the full circle, without 6 and 9. "
         + _NOTE
     ),
-    **_LARGE,
+    **_COMMON,
 )
 
 _SOUND = (
@@ -384,7 +382,6 @@ WOMEN = replace(
     varies={**VOICES.varies, "split": ["men to women"], "n_speakers": [6]},
     quick={"method": VOICES.quick["method"]},
     note="Tested on 12 women. " + _SOUND,
-    seeds=_LARGE["seeds"],
 )
 
 TABLES = Experiment(

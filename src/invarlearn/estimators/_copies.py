@@ -27,7 +27,6 @@ from invarlearn.estimators._leave_out import (
     LeftOut,
     evenly,
     left_out,
-    left_out_by,
 )
 from invarlearn.estimators._targets import check_family, check_rows
 from invarlearn.features.compress import principal_directions, whitening
@@ -371,8 +370,7 @@ class LearnsFromCopies(BaseEstimator):
         n = _fitting(n, self._mean.size, self._dtype)
         X, Y, groups = X[:n], Y[:n], None if groups is None else groups[:n]
         F = self._copied(X, copies, known)
-        how = (self._counted, self._about_mean, self.n_copies_)
-        left = left_out_by(self.gamma_, F, Y, groups, (self.lam_,), *how)
+        left = self._left_out(F, Y, groups, self.gamma_, self.lam_)
         self._left, self._without = (n, copies), ""
         self._n_groups = None if groups is None else len(np.unique(groups))
         self._estimate(left, Y, groups)
@@ -396,10 +394,22 @@ class LearnsFromCopies(BaseEstimator):
                 stacklevel=6,
             )
 
-    def _left_out(self, F: NDArray, Y: NDArray, groups: NDArray | None) -> LeftOut:
-        """Predict samples, each without its group and all copies, with the best gamma and lam."""
-        lams = LAMS if self.lam is None else (float(self.lam),)
-        return left_out(F, Y, groups, lams, self._counted, self._about_mean, self.n_copies_)
+    def _left_out(
+        self,
+        F: NDArray,
+        Y: NDArray,
+        groups: NDArray | None,
+        gamma: float | None = None,
+        lam: float | None = None,
+    ) -> LeftOut:
+        """Predict samples, each without its group and all copies.
+
+        With the best gamma and lam, unless they are given.
+        """
+        lam = self.lam if lam is None else lam
+        lams = LAMS if lam is None else (float(lam),)
+        how = (self._counted, self._about_mean, self.n_copies_)
+        return left_out(F, Y, groups, lams, *how, gamma)
 
     def _solve(
         self,

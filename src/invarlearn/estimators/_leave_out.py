@@ -45,12 +45,13 @@ def left_out(
     counted: Counted,
     about_mean: bool,
     n_copies: int,
+    gamma: float | None = None,
 ) -> LeftOut:
     """Predict samples, each without its group and all copies, with the best gamma and lam.
 
     F has shape (copies, samples, numbers), the samples themselves first; the others stand for all
-    copies of a sample that there will be, ``n_copies`` with itself. Predictions about the mean are
-    so about that of the targets that are not left out.
+    copies of a sample that there will be, ``n_copies`` with itself. A gamma that is given is taken.
+    Predictions about the mean are so about that of the targets that are not left out.
     """
     copies = len(F)
     gammas = np.array(GAMMAS) / median_square(F[0])
@@ -60,27 +61,15 @@ def left_out(
     n = min(len(Y), GAMMA_ROWS // few)
 
     def tried(gamma: float, F: NDArray, Y: NDArray) -> LeftOut:
-        return left_out_by(gamma, F, Y, groups, lams, counted, about_mean, n_copies)
+        parts = _members(len(Y), groups)
+        weight = (n_copies - 1) / (len(F) - 1) if len(F) > 1 else 1.0
+        found = _predicted(gamma, F, Y, parts, lams, about_mean, weight)
+        return LeftOut(float(gamma), np.array(lams), found, Y, counted(Y, parts))
 
+    if gamma is not None:
+        return tried(gamma, F, Y)
     best = min((tried(gamma, F[:few, :n], Y[:n]) for gamma in gammas), key=lambda one: one.error)
     return best if (few, n) == F.shape[:2] else tried(best.gamma, F, Y)
-
-
-def left_out_by(
-    gamma: float,
-    F: NDArray,
-    Y: NDArray,
-    groups: NDArray | None,
-    lams: Sequence[float],
-    counted: Counted,
-    about_mean: bool,
-    n_copies: int,
-) -> LeftOut:
-    """Predict samples as :func:`left_out` does, by one gamma."""
-    parts = _members(len(Y), groups)
-    weight = (n_copies - 1) / (len(F) - 1) if len(F) > 1 else 1.0
-    found = _predicted(gamma, F, Y, parts, lams, about_mean, weight)
-    return LeftOut(float(gamma), np.array(lams), found, Y, counted(Y, parts))
 
 
 def _predicted(

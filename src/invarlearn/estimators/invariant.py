@@ -80,8 +80,8 @@ class InvariantClassifier(ClassifierMixin, LearnsFromCopies):
         What was tried, and the mean squared error at samples that were left out.
     estimated_accuracy_ : float
         Part of the samples that are right when they are left out, each with all its copies, or with
-        all samples of its group: with half of the copies that the model has, or of the samples if
-        these are many, and with ``n_average=1``.
+        all samples of its group: with no more than 4,500 samples and copies, half of what the model
+        has by default, and with ``n_average=1``.
         Features are not found anew for each, so that it is a little too good for few samples, or
         few groups.
         What differs within classes is not yet shrunk there, since that looks at labels.

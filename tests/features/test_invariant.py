@@ -154,6 +154,13 @@ def test_templates_have_their_distributions():
     assert data_templates(50, X, (28, 28, 1), (2, 2), rng).shape == (50, 784)
 
 
+def test_narrow_windows_end_before_numbers_are_subnormal():
+    narrow = local_templates(50, (28, 28, 1), (0.8, 0.8), 0.8, np.random.RandomState(0))
+    single = narrow.astype(np.float32)
+    assert np.abs(single[single != 0]).min() > np.finfo(np.float32).tiny
+    assert (single == 0).mean() > 0.5
+
+
 def test_auto_picks_templates_by_domain():
     X = np.random.RandomState(0).rand(10, 64)
     images = InvariantFeatures(Translation(1), 20, random_state=0).fit(X)

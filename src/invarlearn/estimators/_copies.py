@@ -10,16 +10,18 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from invarlearn._progress import Clock, Progress
+from invarlearn._readable import Readable
 from invarlearn._shares import chance_of_gain
 from invarlearn.estimators._images import (
     moves_far,
     on_ground,
     seems_noisy,
     warn_if_channels_first,
+    warn_if_unlike_images,
 )
 from invarlearn.estimators._leave_out import (
     CHOICE_COPIES,
@@ -67,7 +69,7 @@ DOUBLE_ROWS = 4000
 BLOCK, BYTES = 2048, 2**29
 
 
-class LearnsFromCopies(BaseEstimator):
+class LearnsFromCopies(Readable):
     """Least squares with a Gaussian kernel of features, on copies of the samples."""
 
     # told how far the solution has come, where it takes long
@@ -148,7 +150,10 @@ class LearnsFromCopies(BaseEstimator):
         self._seed = int(rng.randint(2**31 - 1))
         family = self._family_of(X.shape[1])
         if family.domain == "image":
-            warn_if_channels_first(family.resolve_shape(X.shape[1]), stacklevel=3)
+            shape = family.resolve_shape(X.shape[1])
+            warn_if_channels_first(shape, stacklevel=3)
+            if self.shape is None and (self.family is None or self.family.shape is None):
+                warn_if_unlike_images(X, shape, stacklevel=3)
         self.n_copies_ = self._copies_of(family, len(X))
         rows = len(X) * self.n_copies_
         self._precision = np.dtype(np.float64 if rows <= DOUBLE_ROWS else np.float32)
@@ -198,7 +203,7 @@ class LearnsFromCopies(BaseEstimator):
         clock.tick("choice")
         more = self._judge(X, Y, groups, known, feature_seed)
         clock.tick("estimate")
-        return X, Y, self._refine(known, Y, more)
+        return X, Y, self._refine(copies, Y, more)
 
     def _image_options(
         self, X: NDArray, Y: NDArray, groups: NDArray | None, seed: int
@@ -263,23 +268,24 @@ class LearnsFromCopies(BaseEstimator):
         mean, directions = principal_directions(F, int(self.n_components))
         return ((F - mean) @ directions).astype(self._precision)[None]
 
-    def _refine(self, known: NDArray, Y: NDArray, more: NDArray) -> NDArray:
-        """Shrink also directions in which samples of one class differ; give more of them anew.
+    def _refine(self, copies: int, Y: NDArray, known: NDArray) -> NDArray:
+        """Shrink also directions in which samples of one class differ; give what is known anew.
 
-        This looks at labels, so that samples left out would not be left out of it: everything is
-        chosen, and the accuracy estimated, before. The fewer samples there are, the less is done.
+        Of what is known, so many copies tell. This looks at labels, so that samples left out would
+        not be left out of it: everything is chosen, and the accuracy estimated, before. The fewer
+        samples there are, the less is done.
         """
-        copies, n, _ = known.shape
+        n = known.shape[1]
         classes = self._classes_of(Y[:n])
         if copies == 1 or classes is None:
-            return more
+            return known
         freedom = n - len(np.unique(classes))
         strength = self.whitening * freedom / (freedom + PRIOR_SAMPLES)
-        F = known.reshape(copies * n, -1)
+        F = known[:copies].reshape(copies * n, -1)
         white = whitening(F, np.tile(classes, copies), strength, FLOOR)
         self._directions = self._directions @ white.astype(self._directions.dtype)
         self.gamma_ *= median_square(known[0]) / median_square(known[0] @ white)
-        return more @ white
+        return known @ white
 
     def _check_parameters(self, X: NDArray) -> None:
         check_family(self.family)

@@ -10,10 +10,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.distance import pdist
 from sklearn import get_config
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from invarlearn._readable import Readable
 from invarlearn.functionals import (
     Basis,
     Constant,
@@ -41,7 +42,7 @@ from invarlearn.transforms._checks import check_generator, check_memory, check_n
 SOLVERS = ("auto", "eliminate", "newton", "lbfgs", "steepest", "random")
 
 
-class RepresenterMachine(BaseEstimator):
+class RepresenterMachine(Readable):
     """What learning with functionals shares: the expansion, the choice of a solver, predictions."""
 
     # whether functionals are those of the whole function, or without its basis functions

@@ -6,12 +6,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
+from sklearn.base import ClassifierMixin, RegressorMixin, clone
 from sklearn.exceptions import NotFittedError
 from sklearn.svm import SVC, SVR
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, check_memory, validate_data
 
+from invarlearn._readable import Readable
 from invarlearn.estimators._calibration import check_counts, fitted_steepness, probabilities
 from invarlearn.estimators._fingerprint import fingerprint
 from invarlearn.estimators._svm import class_decisions
@@ -24,7 +25,7 @@ from invarlearn.transforms import Family
 _KERNELS = ("rbf", "poly", "linear")
 
 
-class OrbitMachine(BaseEstimator):
+class OrbitMachine(Readable):
     """What support vector machines on orbit kernels share: the Gram matrix and its repair."""
 
     def _fit_gram(self, X: NDArray, y: NDArray) -> NDArray[np.float64]:

@@ -8,9 +8,10 @@ from math import isqrt
 import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from invarlearn._readable import Readable
 from invarlearn.estimators._targets import check_training
 from invarlearn.transforms import (
     Family,
@@ -26,7 +27,7 @@ from invarlearn.transforms._checks import check_number
 BLOCK_BYTES = 64 * 2**20
 
 
-class TangentDistanceClassifier(ClassifierMixin, BaseEstimator):
+class TangentDistanceClassifier(ClassifierMixin, Readable):
     """Nearest neighbours under the distance between tangent planes of orbits.
 
     The orbit of a row under a family is replaced by its tangent plane, and rows are compared by

@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import ClassifierMixin
 from sklearn.svm import SVC
 from sklearn.utils import check_array, compute_class_weight
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from invarlearn._readable import Readable
 from invarlearn.estimators._svm import class_decisions, pair_decisions, votes_of
 from invarlearn.estimators._targets import check_training, two_classes_of
 from invarlearn.transforms import Family, Identity
@@ -20,7 +21,7 @@ from invarlearn.transforms import Family, Identity
 MANY_VIRTUAL = 50_000
 
 
-class VirtualSVC(ClassifierMixin, BaseEstimator):
+class VirtualSVC(ClassifierMixin, Readable):
     """Support vector classifier trained on transformed copies of the samples.
 
     Parameters

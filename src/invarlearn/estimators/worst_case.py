@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import ClassifierMixin
 from sklearn.utils import gen_batches
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from invarlearn._readable import Readable
 from invarlearn.estimators._representer import make_kernel
 from invarlearn.estimators._worst_case import (
     check_solver,
@@ -33,7 +34,7 @@ from invarlearn.transforms.base import BLOCK_BYTES
 SOLVERS = ("columns", "pegasos")
 
 
-class WorstCaseSVC(ClassifierMixin, BaseEstimator):
+class WorstCaseSVC(ClassifierMixin, Readable):
     """Classifier that is trained against the transformation that hurts it most.
 
     Minimises ``lam |f|^2 / 2 + mean of worst losses``, where the worst loss of a sample x of class

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
-from sklearn.base import BaseEstimator
 from sklearn.linear_model._base import LinearClassifierMixin, SparseCoefMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
+from invarlearn._readable import Readable
 from invarlearn.estimators._worst_case import (
     batch_weights,
     check_solver,
@@ -33,7 +33,7 @@ from invarlearn.transforms._checks import check_generator, check_number
 SOLVERS = ("bundle", "pegasos")
 
 
-class WorstCaseLinearSVC(LinearClassifierMixin, SparseCoefMixin, BaseEstimator):
+class WorstCaseLinearSVC(LinearClassifierMixin, SparseCoefMixin, Readable):
     """Linear classifier that is trained against the transformation that hurts it most.
 
     Minimises ``lam |w|^2 / 2 + mean of worst losses``, as :class:`WorstCaseSVC` does, for functions

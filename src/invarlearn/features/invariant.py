@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 from scipy.sparse import issparse
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from invarlearn._dask import is_dask, sampled, transformed
+from invarlearn._readable import Readable
 from invarlearn.features._projections import TemplateOrbits, pooled
 from invarlearn.features.templates import (
     data_templates,
@@ -35,7 +36,7 @@ _THRESHOLDS = ("quantile", "uniform", "midpoint")
 _DTYPES = ("float16", "float32", "float64")
 
 
-class InvariantFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class InvariantFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Readable):
     """How the projections of a row on transformed templates are distributed.
 
     For each random template t, a row x is projected on every transformation gt of the family; the

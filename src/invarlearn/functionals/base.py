@@ -19,9 +19,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import eye_array
 from sklearn import get_config
-from sklearn.base import BaseEstimator
 from sklearn.utils import check_array
 
+from invarlearn._readable import Readable
 from invarlearn.kernels.base import RBF, DotKernel, Kernel, ProfileKernel, squared_distances
 from invarlearn.transforms._checks import check_memory
 from invarlearn.transforms._threads import slices
@@ -148,7 +148,7 @@ class Gradients:
 Term = Values | Slopes | Gradients
 
 
-class Functional(BaseEstimator, ABC):
+class Functional(Readable, ABC):
     """A kind of functional: what it is at given rows.
 
     To write a new one, subclass this and give ``terms``; then run

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from inspect import signature
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 from sklearn.utils import check_array
 
+from invarlearn._readable import Readable
 from invarlearn.transforms._actions import Action, Functions, Rows
 from invarlearn.transforms._checks import (
     Shape,
@@ -27,7 +27,7 @@ from invarlearn.transforms.elements import Elements
 BLOCK_BYTES = 16 * 2**20
 
 
-class Family(BaseEstimator):
+class Family(Readable):
     """A set of transformations of rows that should not matter.
 
     A family lists its elements, the identity first, and lets them act on rows of ``X``. It
@@ -287,16 +287,6 @@ class Family(BaseEstimator):
 
         return combined(Union, self, other)
 
-    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
-        # scikit-learn's own repr shortens long ones: they could not be read back
-        defaults = signature(type(self).__init__).parameters
-        shown = [
-            f"{name}={_plain(value)!r}"
-            for name, value in self.get_params(deep=False).items()
-            if not _same(value, defaults[name].default)
-        ]
-        return f"{type(self).__name__}({', '.join(shown)})"
-
     # -- helpers of subclasses -------------------------------------------------------------
 
     def _check(self, X: Any, one_element: bool = False) -> Any:
@@ -391,15 +381,3 @@ def _power(value: Any, exponent: float) -> Any:
     """Raise a number, or each of several, to a power."""
     powers = np.power(np.asarray(value, dtype=float), exponent)
     return float(powers) if powers.ndim == 0 else tuple(powers.tolist())
-
-
-def _plain(value: Any) -> Any:
-    """Give numpy's numbers and arrays as Python's, so that a repr reads back."""
-    return value.tolist() if isinstance(value, (np.ndarray, np.generic)) else value
-
-
-def _same(value: Any, default: Any) -> bool:
-    try:
-        return type(value) is type(default) and bool(np.all(value == default))
-    except (TypeError, ValueError):
-        return False

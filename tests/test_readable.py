@@ -1,0 +1,25 @@
+"""Estimators are printed as they are written, whatever family they have."""
+
+import numpy as np
+import pytest
+
+from invarlearn import InvariantClassifier, InvariantFeatures, InvSVC, OrbitSVC, WorstCaseSVC
+from invarlearn.transforms import Rotation, Translation
+
+FAMILY = Rotation(180) * Translation(3)
+
+
+@pytest.mark.parametrize(
+    "estimator", [InvariantClassifier, InvariantFeatures, InvSVC, OrbitSVC, WorstCaseSVC]
+)
+def test_estimators_with_a_product_of_families_read_back(estimator):
+    model = estimator(FAMILY)
+    again = eval(repr(model))
+    assert repr(again) == repr(model)
+    assert "=Rotation(degrees=180) * Translation(radius=3)" in repr(model)
+
+
+def test_many_numbers_are_not_printed():
+    templates = np.zeros((400, 784))
+    assert len(repr(InvariantFeatures(templates=templates))) < 1000
+    assert "templates=[[1.0, 0.0]]" in repr(InvariantFeatures(templates=np.eye(2)[:1]))

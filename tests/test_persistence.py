@@ -19,6 +19,7 @@ from invarlearn.estimators.routes import ROUTES
 from invarlearn.models import Model, family_for, train_model
 from invarlearn.persistence import ModelFileError, load_model, save_model
 from invarlearn.readers.arrays import Rows
+from invarlearn.readers.base import ReadError
 from invarlearn.transforms import Custom, CyclicShift, Identity, family_of_words
 from invarlearn.transforms.words import WORDS
 
@@ -141,6 +142,14 @@ def test_what_comes_in_from_outside_is_said_word_by_word():
     assert fills("translation:2 rotation:15") == ["edge", "edge"]
     assert fills("translation:2 rotation:15,3,zero") == ["edge", "zero"]
     assert fills("translation:2,fill=wrap rotation:15") == ["wrap", "edge"]
+
+
+def test_what_may_change_must_be_of_such_samples():
+    source = digits(10)
+    source.kind = "images"
+    for words, of in (("cyclic-shift:2", "sequences"), ("pitch-shift:200", "sounds")):
+        with pytest.raises(ReadError, match=f"{words}' is for {of}, and these are images"):
+            family_for(source, words)
 
 
 def test_routes_that_cannot_be_used_say_why():

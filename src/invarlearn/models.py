@@ -144,6 +144,8 @@ def _check_domain(family: Family, source: Source, words: str) -> None:
         )
     if family.domain == "spectrogram" and source.kind == "images":
         raise ReadError(f"--may-change {words!r} is for sounds, and these are images")
+    if family.domain == "sequence" and source.kind in ("images", "sounds"):
+        raise ReadError(f"--may-change {words!r} is for sequences, and these are {source.kind}")
 
 
 def _check_values(family: Family, source: Source, words: str) -> None:

@@ -242,6 +242,53 @@ def test_signals_keep_how_strong_they_are():
     assert columns.score(X_new, y_new) > 0.95
 
 
+def rows_of(kind, rng):
+    """Give 40 rows of a square number of something that is no grey square, or is one."""
+    if kind == "signals":
+        return np.sin(rng.rand(40, 1) * 6 + np.arange(256) / 8) + 0.1 * rng.randn(40, 256)
+    if kind == "table":
+        return rng.randn(40, 64) * rng.rand(64)
+    sides, channels = ((24, 32), 3) if kind == "colours" else ((16, 16), 4)
+    down, right = np.mgrid[: sides[0], : sides[1]]
+    at = rng.uniform(8, 16, (40, 2, 1, 1))
+    spots = np.exp(-((down - at[:, 0]) ** 2 + (right - at[:, 1]) ** 2) / 20)
+    if kind == "grey":
+        return spots.reshape(40, -1)
+    images = spots[..., None] * rng.rand(40, 1, 1, channels)
+    if kind == "with alpha":
+        images[..., 3] = 1
+    return images.reshape(40, -1)
+
+
+@pytest.mark.parametrize("kind", ["signals", "table", "colours", "with alpha"])
+def test_rows_that_do_not_look_like_grey_squares_are_told_of(kind):
+    X, y = rows_of(kind, np.random.RandomState(0)), np.arange(40) % 2
+    side = int(X.shape[1] ** 0.5)
+    for family in (None, Translation(2)):
+        with pytest.warns(UserWarning, match=f"taken for grey images of {side} x {side}") as caught:
+            small(family=family, n_copies=2).fit(X, y)
+        assert caught[0].filename == __file__
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warnings.filterwarnings("ignore", "the family seems to hurt")
+        small(shape=(side, side), n_copies=2).fit(X, y)
+        small(family=Translation(2, shape=(1, side * side)), n_copies=2).fit(X, y)
+        small(family=Identity()).fit(X, y)
+
+
+def test_images_look_like_images(digits):
+    rng, y = np.random.RandomState(0), digits.y_train[:40]
+    X = digits.X_train[:40]
+    hot = X.copy()
+    hot[7, 300] = 50
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for images in (X, 1 - X, X + 0.3 * rng.randn(*X.shape), hot, 255 * X):
+            small(n_copies=2).fit(images, y)
+        warnings.filterwarnings("ignore", "the family seems to hurt")
+        small(n_copies=2).fit(rows_of("grey", rng), np.arange(40) % 2)
+
+
 def test_channels_that_come_first_are_told_of():
     X = np.random.RandomState(0).rand(10, 3 * 16 * 16)
     for options in ({"shape": (3, 16, 16)}, {"family": Rotation(180, shape=(3, 16, 16))}):

@@ -526,8 +526,21 @@ def test_a_whole_sound_whose_header_errs_is_read(size, tmp_path):
 def test_resized_images_are_told_of(tmp_path):
     for side in (8, 9):
         Image.new("L", (side, side), 7).save(tmp_path / f"{side}.png")
-    assert "different sizes: they are brought to 64x64" in open_samples(tmp_path).note
+    told = "different sizes, 1 of 8x8, but 9.png of 9x9: they are brought to 64x64"
+    assert told in open_samples(tmp_path).note
     assert not open_samples(tmp_path, size=(8, 8)).note
+
+
+def test_one_image_of_another_size_is_brought_to_that_of_the_others(tmp_path):
+    for i in range(9):
+        Image.new("L", (8, 6), 7).save(tmp_path / f"{i}.png")
+    Image.new("L", (10, 12), 7).save(tmp_path / "other.png")
+    source = open_samples(tmp_path)
+    assert source.shape == (6, 8)
+    assert "9 of 6x8, but other.png of 12x10: they are brought to 6x8" in source.note
+    assert source.read_all().shape == (10, 48)
+    Image.new("L", (10, 12), 7).save(tmp_path / "second.png")
+    assert open_samples(tmp_path).shape == (64, 64)
 
 
 def test_of_many_columns_the_last_are_named_too(tmp_path):

@@ -60,14 +60,13 @@ def _list(experiments: dict[str, Any]) -> None:
     rows = [
         {
             "id": e.id,
-            "of": e.paper,
             "title": e.title,
-            "runs_quick": len(e.runs("quick")),
-            "runs_full": len(e.runs("full")),
+            "quick": len(e.runs("quick")),
+            "full": len(e.runs("full")),
         }
         for e in experiments.values()
     ]
-    show_table(rows, "Experiments", numbers=("runs_quick", "runs_full"))
+    show_table(rows, "Experiments, and how many runs each takes", numbers=("quick", "full"))
 
 
 def _report(experiment: Any, size: str, records: list[dict[str, Any]], out: Path) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+from difflib import get_close_matches
 from pathlib import Path
 
 import numpy as np
@@ -119,5 +120,6 @@ def load_arrays(path: Path) -> dict[str, NDArray]:
 def choose(name: str, known: list[str], what: str) -> str:
     """Give the name back, or say which there are."""
     if name not in known:
-        raise ValueError(f"{what} {name!r} is unknown: choose one of {', '.join(known)}")
+        near = "".join(f"did you mean {one!r}? or " for one in get_close_matches(name, known, n=1))
+        raise ValueError(f"{what} {name!r} is unknown: {near}choose one of {', '.join(known)}")
     return name

@@ -17,6 +17,9 @@ NOISE, NOISE_ROWS, NUMBERS = 0.005, 200, 2**23
 # A family moves images far if so many spots in the middle come away by more than this part of a
 # side, and a pixel.
 SPOTS, FAR = 64, 1 / 16
+# Of images, pixels below each other do not differ so many times as much as those beside each other,
+# or the reverse; and some neighbours differ by less than this part of what any two pixels do.
+UNEVEN, UNLIKE = 3.0, 0.9
 
 
 def on_ground(X: NDArray, shape: tuple[int, ...]) -> NDArray:
@@ -49,6 +52,36 @@ def moves_far(moves: Sequence[Callable[[NDArray], NDArray]], shape: tuple[int, .
     away = np.stack([light.sum(axis=2) @ places[0], light.sum(axis=1) @ places[1]], axis=1)
     distance = np.sqrt((away**2).mean(axis=0))
     return bool(np.any((distance > FAR * sides) & (distance > 1)))
+
+
+def warn_if_unlike_images(X: NDArray, shape: tuple[int, ...], stacklevel: int) -> None:
+    """Warn of rows that were taken for grey squares and seem to be something else."""
+    d = X.shape[1]
+    some = X[: int(np.clip(NUMBERS // d, 1, NOISE_ROWS))].astype(float)
+    some = some[some.std(axis=1) > 0]
+    if not len(some):
+        return
+    images = some.reshape(-1, *shape[:2])
+    # what any two pixels of an image differ by; the median image has no hot pixels
+    any_two = 2 * some.var(axis=1)
+    pairs = [np.diff(images, axis=1), np.diff(images, axis=2)]
+    # channels beside each other come again after three or four
+    pairs += [some[:, lag:] - some[:, :-lag] for lag in (3, 4)]
+    down, right, *again = (
+        float(np.median((pair.reshape(len(some), -1) ** 2).mean(axis=1) / any_two))
+        for pair in pairs
+    )
+    few, many = sorted((down, right))
+    if many <= UNEVEN * few and few <= UNLIKE and 2 * min(again) >= right:
+        return
+    height, width = shape[:2]
+    warnings.warn(
+        f"rows of {d} numbers were taken for grey images of {height} x {width} pixels, and do not "
+        f"look like them: pass shape=({height}, {width}) if they are, shape=(height, width) or "
+        f"(height, width, channels) if images are others, shape=(1, {d}) with "
+        "family=Translation(…) for signals, and family=Identity() for tables",
+        stacklevel=stacklevel + 1,
+    )
 
 
 def warn_if_channels_first(shape: tuple[int, ...], stacklevel: int) -> None:

@@ -18,8 +18,8 @@ ENDINGS = (".png", ".jpg", ".jpeg", ".tif", ".tiff")
 FORMATS = ("PNG", "JPEG", "TIFF")
 # The tag that says how a photograph is turned, and when by 90 degrees.
 ORIENTATION, TURNED = 0x0112, (5, 6, 7, 8)
-# Images of one size are taken as they are up to this side, others brought to a square.
-LARGEST, SQUARE = 96, 64
+# A size that so many have is taken up to this side; others are brought to a square.
+NEARLY_ALL, LARGEST, SQUARE = 0.9, 96, 64
 # Channels of grey pixels differ by less, which is looked for in so many images.
 _GREY, _LOOKED_AT = 0.1, 5
 # What a TIFF file says of itself.
@@ -37,8 +37,8 @@ class Images(Files):
     folder : path
         With a subfolder a class, or with the files themselves, which then have no class.
     size : tuple (height, width), optional
-        What images are resized to. None: their own size if that is one and small, otherwise a
-        square of 64 pixels.
+        What images are resized to. None: the size that nine of ten have, if that is small, and
+        otherwise a square of 64 pixels.
     colour : bool, default=False
         Whether colours are kept.
     """
@@ -60,13 +60,25 @@ class Images(Files):
         return _pixels(path, self.shape)
 
     def _common_size(self, notes: list[str]) -> tuple[int, int]:
-        sizes = Counter(_upright_size(path) for path in self.paths)
-        (width, height), _ = sizes.most_common(1)[0]
-        if len(sizes) == 1 and max(width, height) <= LARGEST:
-            return height, width
-        why = "have different sizes" if len(sizes) > 1 else "are large"
-        notes.append(f"images {why}: they are brought to {SQUARE}x{SQUARE}, or to --size")
-        return SQUARE, SQUARE
+        """Give the height and width that nearly all have, if small, and otherwise a square's."""
+        sizes = [_upright_size(path)[::-1] for path in self.paths]
+        common, count = Counter(sizes).most_common(1)[0]
+        usual = max(common) <= LARGEST and count >= NEARLY_ALL * len(sizes)
+        size = common if usual else (SQUARE, SQUARE)
+        if count < len(sizes):
+            other = next(i for i, one in enumerate(sizes) if one != common)
+            told = f"{count} of {_by(common)}, but {self.names[other]} of {_by(sizes[other])}"
+            notes.append(
+                f"images have different sizes, {told}: they are brought to {_by(size)}, or to "
+                "--size"
+            )
+        elif not usual:
+            notes.append(f"images are large: they are brought to {_by(size)}, or to --size")
+        return size
+
+
+def _by(size: tuple[int, int]) -> str:
+    return f"{size[0]}x{size[1]}"
 
 
 def _upright_size(path: Path) -> tuple[int, int]:

@@ -50,6 +50,8 @@ def image_shape(
             raise ValueError(
                 f"{name} acts on {what}s, and {n_features} features are "
                 f"not a square one: pass shape=({axes}) or ({axes}, channels)"
+                + f", and of signals shape=(1, {n_features})"
+                * (what == "image")
             )
         return (side, side)
     sides = matching_shape(shape, n_features, name)
@@ -247,7 +249,9 @@ def check_radius(radius: float, step: float) -> int:
     check_number(radius, "radius", low=0)
     check_number(step, "step", low=np.finfo(float).tiny)
     if 0 < radius < step:
-        raise ValueError(f"radius={radius} is less than step={step}: nothing would move")
+        raise ValueError(
+            f"radius={radius} is less than step={step}: nothing would move; pass a smaller step"
+        )
     return int(radius / step + 1e-9)
 
 

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -60,8 +61,14 @@ def test_from_a_folder_of_images_to_an_audit(tmp_path, few_copies):
     found = run("predict", test, "--model", model, "--out", out)
     assert "% agree with the classes" in found.output
     rows = rows_of(out)
-    assert list(rows[0]) == ["sample", "label", "probability"]
+    assert list(rows[0]) == ["sample", "label", "probability", "class"]
     assert len(rows) == 40
+    assert all(row["sample"].startswith(row["class"]) for row in rows)
+    wrong = Counter((row["class"], row["label"]) for row in rows if row["class"] != row["label"])
+    told = json.loads(run("predict", test, "--model", model, "--out", out, "--json").stdout)
+    assert {(one["class"], one["label"]): one["samples"] for one in told["mistakes"]} == wrong
+    assert told["accuracy"] == pytest.approx(1 - wrong.total() / 40)
+    assert ("most often taken: digit " in found.output) == bool(wrong)
     assert rows[0]["sample"].replace("\\", "/") == "digit 0/0.png"
     right = np.mean([row["label"] in row["sample"] for row in rows])
     assert right > 0.75

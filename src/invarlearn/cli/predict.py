@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import csv
 import io
+from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
 
     from invarlearn.models import Model
     from invarlearn.readers import Source
+
+# Pairs of classes that are told of.
+MISTAKES = 5
 
 
 def predict_command(
@@ -46,28 +50,36 @@ def predict_command(
     source = open_samples(data, like=trained.settings)
     table = io.StringIO()
     writer = csv.writer(table, lineterminator="\n")
-    writer.writerow(["sample", "label", "probability"])
     known = _known_labels(trained, source)
-    right = 0
+    writer.writerow(["sample", "label", "probability", *["class"] * (known is not None)])
+    taken: Counter[tuple[Any, Any]] = Counter()
     blocks = list(source.blocks())
     with progress_of("predict") as progress:
         clock = Clock(len(blocks), 0, progress)
         for some in blocks:
             labels, chances = trained.predict(source.read(some))
+            rows = [source.names[some], labels.tolist(), [f"{one:.4f}" for one in chances]]
             if known is not None:
-                right += int((labels == known[some]).sum())
-            rows = zip(source.names[some], labels.tolist(), chances.tolist(), strict=True)
-            writer.writerows([name, label, f"{chance:.4f}"] for name, label, chance in rows)
+                rows.append(known[some].tolist())
+                taken.update(zip(rows[3], rows[1], strict=True))
+            writer.writerows(zip(*rows, strict=True))
             clock.tick()
     with whole_file(out) as file:
         file.write(table.getvalue().encode())
-    accuracy = None if known is None else right / len(source)
+    wrong = [(pair, count) for pair, count in taken.most_common() if pair[0] != pair[1]]
+    accuracy = None if known is None else 1 - sum(count for _, count in wrong) / len(source)
     if as_json:
-        print_json({"predictions": str(out), "samples": len(source), "accuracy": accuracy})
+        mistakes = [{"class": a, "label": b, "samples": count} for (a, b), count in wrong]
+        content = {"predictions": str(out), "samples": len(source), "accuracy": accuracy}
+        print_json(content | ({} if known is None else {"mistakes": mistakes}))
         return
     console.print(f"{len(source):,} samples: {out}", highlight=False, soft_wrap=True)
     if accuracy is not None:
         console.print(f"{100 * accuracy:.1f} % agree with the classes in {data}", soft_wrap=True)
+    if wrong:
+        told = ", ".join(f"{a} for {b} ({count})" for (a, b), count in wrong[:MISTAKES])
+        more = f", and {len(wrong) - MISTAKES} other pairs" if len(wrong) > MISTAKES else ""
+        console.print(f"most often taken: {told}{more}", highlight=False, soft_wrap=True)
 
 
 def _known_labels(trained: Model, source: Source) -> NDArray | None:

@@ -568,12 +568,13 @@ class LearnsFromCopies(Readable):
         # models that were saved earlier do not know
         without = getattr(self, "_without", "")
         without = without and f"without the family: {without}\n"
+        copied = f"{self.n_copies_} of each of" if self.n_copies_ > 1 else "none of"
         left, copies = self._left
-        each = (
-            f"each of {left} samples with its copies, {copies} of each"
-            if self._n_groups is None
-            else f"each of {self._n_groups} groups ({left} samples, with {copies} copies of each)"
-        )
+        if self._n_groups is None:
+            each = f"each of {left} samples" + f" with its copies, {copies} of each" * (copies > 1)
+        else:
+            with_copies = f", with {copies} copies of each" * (copies > 1)
+            each = f"each of {self._n_groups} groups ({left} samples{with_copies})"
         pixels = ""
         if getattr(self, "_edges", False):
             shape = self.family_.resolve_shape(self.n_features_in_)
@@ -582,7 +583,7 @@ class LearnsFromCopies(Readable):
         return (
             f"family: {words_of_family(self.family_)}{unseen}\n"
             f"features{pixels}: {names}, then {self._directions.shape[1]} principal directions\n"
-            f"copies: {self.n_copies_} of each of {n} samples; {weights}\n"
+            f"copies: {copied} {n} samples; {weights}\n"
             f"lam: {self.lam_:g}, gamma: {self.gamma_:.3g}\n"
             f"{self._estimate_in_words()}, by leaving out {each}\n"
             f"{without}"

@@ -147,7 +147,11 @@ def test_what_comes_in_from_outside_is_said_word_by_word():
 def test_what_may_change_must_be_of_such_samples():
     source = digits(10)
     source.kind = "images"
-    for words, of in (("cyclic-shift:2", "sequences"), ("pitch-shift:200", "sounds")):
+    for words, of in (
+        ("cyclic-shift:2", "sequences"),
+        ("rotation:15 cyclic-shift:2", "sequences"),
+        ("pitch-shift:200", "sounds"),
+    ):
         with pytest.raises(ReadError, match=f"{words}' is for {of}, and these are images"):
             family_for(source, words)
 

@@ -2,8 +2,17 @@
 
 import numpy as np
 import pytest
+from sklearn import config_context
 
-from invarlearn import InvariantClassifier, InvariantFeatures, InvSVC, OrbitSVC, WorstCaseSVC
+from invarlearn import (
+    InvariantClassifier,
+    InvariantFeatures,
+    InvSVC,
+    OrbitSVC,
+    RLSClassifier,
+    WorstCaseSVC,
+)
+from invarlearn.kernels import RBF, OrbitKernel
 from invarlearn.transforms import Rotation, Translation
 
 FAMILY = Rotation(180) * Translation(3)
@@ -17,6 +26,21 @@ def test_estimators_with_a_product_of_families_read_back(estimator):
     again = eval(repr(model))
     assert repr(again) == repr(model)
     assert "=Rotation(degrees=180) * Translation(radius=3)" in repr(model)
+
+
+def test_kernels_and_lists_of_numbers_read_back():
+    for model in (
+        RLSClassifier(kernel=OrbitKernel(RBF(0.5), FAMILY)),
+        InvariantClassifier(ranges=tuple(np.linspace(0.5, 1, 2))),
+    ):
+        assert repr(eval(repr(model))) == repr(model)
+        assert "np." not in repr(model)
+        assert "Product" not in repr(model)
+
+
+def test_all_parameters_are_printed_if_that_is_asked_for():
+    with config_context(print_changed_only=False):
+        assert "n_copies=None" in repr(InvariantClassifier())
 
 
 def test_many_numbers_are_not_printed():

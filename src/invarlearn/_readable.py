@@ -6,6 +6,7 @@ from inspect import signature
 from typing import Any
 
 import numpy as np
+from sklearn import get_config
 from sklearn.base import BaseEstimator
 
 
@@ -13,22 +14,28 @@ class Readable(BaseEstimator):
     """An estimator whose parameters are printed by their own repr.
 
     scikit-learn's repr looks into estimators that are parameters instead, ``a * b`` among them, and
-    shortens what is long, so that it could not be read back.
+    shortens what is long, so that it could not be read back. That of a pipeline still does.
     """
+
+    # arrays of more numbers are shortened
+    _numbers_printed: float = 1000
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
         defaults = signature(type(self).__init__).parameters
+        changed_only = get_config()["print_changed_only"]
         shown = [
-            f"{name}={_plain(value)!r}"
+            f"{name}={_plain(value, self._numbers_printed)!r}"
             for name, value in self.get_params(deep=False).items()
-            if not _same(value, defaults[name].default)
+            if not (changed_only and _same(value, defaults[name].default))
         ]
         return f"{type(self).__name__}({', '.join(shown)})"
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: Any, most: float) -> Any:
     """Give numpy's numbers and arrays as Python's, so that a repr reads back; not large ones."""
-    plain = isinstance(value, (np.ndarray, np.generic)) and value.size <= 1000
+    if type(value) in (list, tuple):
+        return type(value)(_plain(one, most) for one in value)
+    plain = isinstance(value, (np.ndarray, np.generic)) and value.size <= most
     return value.tolist() if plain else value
 
 

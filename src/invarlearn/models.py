@@ -26,6 +26,7 @@ from invarlearn.transforms import (
     family_of_words,
     words_of_family,
 )
+from invarlearn.transforms.combine import Combination
 
 # Parts of the training samples that are left out in turn.
 SPLITS = 3
@@ -136,6 +137,9 @@ def family_for(source: Source, words: str | None) -> Family:
 
 
 def _check_domain(family: Family, source: Source, words: str) -> None:
+    if isinstance(family, Combination):
+        for part in family.parts:
+            _check_domain(part, source, words)
     moves_images = family.domain in ("image", "spectrogram")
     if source.shape is None and moves_images:
         raise ReadError(

@@ -61,12 +61,12 @@ def test_from_a_folder_of_images_to_an_audit(tmp_path, few_copies):
     found = run("predict", test, "--model", model, "--out", out)
     assert "% agree with the classes" in found.output
     rows = rows_of(out)
-    assert list(rows[0]) == ["sample", "label", "probability", "class"]
+    assert list(rows[0]) == ["sample", "label", "probability", "known"]
     assert len(rows) == 40
-    assert all(row["sample"].startswith(row["class"]) for row in rows)
-    wrong = Counter((row["class"], row["label"]) for row in rows if row["class"] != row["label"])
+    assert all(row["sample"].startswith(row["known"]) for row in rows)
+    wrong = Counter((row["known"], row["label"]) for row in rows if row["known"] != row["label"])
     told = json.loads(run("predict", test, "--model", model, "--out", out, "--json").stdout)
-    assert {(one["class"], one["label"]): one["samples"] for one in told["mistakes"]} == wrong
+    assert {(one["known"], one["label"]): one["samples"] for one in told["mistakes"]} == wrong
     assert told["accuracy"] == pytest.approx(1 - wrong.total() / 40)
     assert ("most often taken: digit " in found.output) == bool(wrong)
     assert rows[0]["sample"].replace("\\", "/") == "digit 0/0.png"

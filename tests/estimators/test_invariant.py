@@ -7,9 +7,11 @@ import warnings
 import numpy as np
 import pytest
 from scipy.linalg import sqrtm
+from scipy.signal import lfilter
 from sklearn import config_context
 from sklearn.base import clone
 from sklearn.datasets import load_digits, load_iris, load_sample_image
+from sklearn.decomposition import PCA
 from sklearn.model_selection import GridSearchCV, GroupKFold
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.svm import SVC, SVR
@@ -243,26 +245,36 @@ def test_signals_keep_how_strong_they_are():
 
 
 def rows_of(kind, rng):
-    """Give 40 rows of a square number of something that is no grey square, or is one."""
+    """Give 80 rows of a square number of something that is no grey square, or is one."""
     if kind == "signals":
-        return np.sin(rng.rand(40, 1) * 6 + np.arange(256) / 8) + 0.1 * rng.randn(40, 256)
+        return np.sin(rng.rand(80, 1) * 6 + np.arange(256) / 8) + 0.1 * rng.randn(80, 256)
+    if kind == "noisy signals":
+        return lfilter([1], [1, -0.5], rng.randn(80, 256), axis=1)
     if kind == "table":
-        return rng.randn(40, 64) * rng.rand(64)
-    sides, channels = ((24, 32), 3) if kind == "colours" else ((16, 16), 4)
-    down, right = np.mgrid[: sides[0], : sides[1]]
-    at = rng.uniform(8, 16, (40, 2, 1, 1))
+        table = rng.randn(80, 64) * rng.rand(64)
+        table[:, 0] = np.arange(80)  # a number of the sample
+        return table
+    if kind == "scores":
+        return PCA(64).fit_transform(load_mnist_sample().X_train)[:80]
+    if kind == "colours":
+        photograph = load_sample_image("china.jpg") / 255.0
+        at = rng.randint(300, size=(80, 2))
+        return np.stack([photograph[i : i + 24, j : j + 32].ravel() for i, j in at])
+    down, right = np.mgrid[:16, :16]
+    at = rng.uniform(4, 12, (80, 2, 1, 1))
     spots = np.exp(-((down - at[:, 0]) ** 2 + (right - at[:, 1]) ** 2) / 20)
     if kind == "grey":
-        return spots.reshape(40, -1)
-    images = spots[..., None] * rng.rand(40, 1, 1, channels)
-    if kind == "with alpha":
-        images[..., 3] = 1
-    return images.reshape(40, -1)
+        return spots.reshape(80, -1)
+    images = spots[..., None] * rng.rand(80, 1, 1, 4)
+    images[..., 3] = 1
+    return images.reshape(80, -1)
 
 
-@pytest.mark.parametrize("kind", ["signals", "table", "colours", "with alpha"])
+@pytest.mark.parametrize(
+    "kind", ["signals", "noisy signals", "table", "scores", "colours", "with alpha"]
+)
 def test_rows_that_do_not_look_like_grey_squares_are_told_of(kind):
-    X, y = rows_of(kind, np.random.RandomState(0)), np.arange(40) % 2
+    X, y = rows_of(kind, np.random.RandomState(0)), np.arange(80) % 2
     side = int(X.shape[1] ** 0.5)
     for family in (None, Translation(2)):
         with pytest.warns(UserWarning, match=f"taken for grey images of {side} x {side}") as caught:
@@ -281,12 +293,36 @@ def test_images_look_like_images(digits):
     X = digits.X_train[:40]
     hot = X.copy()
     hot[7, 300] = 50
+    eights = load_digits()
+    by_class = np.argsort(eights.target, kind="stable")[:400]
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         for images in (X, 1 - X, X + 0.3 * rng.randn(*X.shape), hot, 255 * X):
             small(n_copies=2).fit(images, y)
+        # the first hundreds are all of one class
+        small(n_copies=2).fit(eights.data[by_class], eights.target[by_class])
         warnings.filterwarnings("ignore", "the family seems to hurt")
-        small(n_copies=2).fit(rows_of("grey", rng), np.arange(40) % 2)
+        small(n_copies=2).fit(rows_of("grey", rng), np.arange(80) % 2)
+        # too small for the default family: nothing is said
+        small(family=Translation(1), n_copies=2).fit(rng.rand(80, 4), np.arange(80) % 2)
+
+
+def test_one_line_is_shifted_if_nothing_is_said():
+    family = default_family((1, 140), 140, "here")
+    assert repr(family) == "Translation(radius=10.0, shape=(1, 140))"
+    assert repr(default_family((140, 1), 140, "here")) == "Translation(radius=10.0, shape=(140, 1))"
+
+
+def test_directions_within_classes_are_those_of_all_samples_that_are_left_out(digits, monkeypatch):
+    monkeypatch.setattr(_copies, "CHOICE_ROWS", 60)  # three copies of 20 samples
+    monkeypatch.setattr(_copies, "ESTIMATE_ROWS", 180)
+    X, y = digits.X_train[:60], digits.y_train[:60] % 3
+    refined = small(n_copies=3).fit(X, y)
+    monkeypatch.setattr(_copies, "PRIOR_SAMPLES", 1e12)
+    plain = small(n_copies=3).fit(X, y)
+    classes = np.tile(y[plain._order], 3)
+    white = whitening(plain._rows, classes, 0.5 * 57 / (57 + 300), 0.3)
+    np.testing.assert_allclose(refined._rows, plain._rows @ white, rtol=1e-5, atol=1e-7)
 
 
 def test_channels_that_come_first_are_told_of():

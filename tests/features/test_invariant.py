@@ -159,6 +159,9 @@ def test_narrow_windows_end_before_numbers_are_subnormal():
     single = narrow.astype(np.float32)
     assert np.abs(single[single != 0]).min() > np.finfo(np.float32).tiny
     assert (single == 0).mean() > 0.5
+    # a window between pixels is narrow, not empty
+    needle = local_templates(50, (28, 28, 1), (0.05, 0.05), 0.8, np.random.RandomState(0))
+    np.testing.assert_allclose(np.linalg.norm(needle, axis=1), 1)
 
 
 def test_auto_picks_templates_by_domain():

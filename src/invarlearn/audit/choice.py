@@ -327,6 +327,8 @@ def _right(
         # of the estimate of a part, which nobody will see
         for said in ("there is one sample only", "all samples of", "the family seems to hurt"):
             warnings.filterwarnings("ignore", said, UserWarning)
+        # told once for each part otherwise
+        warnings.filterwarnings("ignore", "rows of .* were taken for grey images", UserWarning)
         model = fitted(clone(estimator).set_params(**{param: family}), X[train], y[train], some)
     return np.asarray(model.predict(X[test]) == y[test])
 

@@ -50,8 +50,8 @@ def predict_command(
     source = open_samples(data, like=trained.settings)
     table = io.StringIO()
     writer = csv.writer(table, lineterminator="\n")
-    known = _known_labels(trained, source)
-    writer.writerow(["sample", "label", "probability", *["class"] * (known is not None)])
+    known, unknown = _known_labels(trained, source)
+    writer.writerow(["sample", "label", "probability", *["known"] * (known is not None)])
     taken: Counter[tuple[Any, Any]] = Counter()
     blocks = list(source.blocks())
     with progress_of("predict") as progress:
@@ -66,25 +66,36 @@ def predict_command(
             clock.tick()
     with whole_file(out) as file:
         file.write(table.getvalue().encode())
-    wrong = [(pair, count) for pair, count in taken.most_common() if pair[0] != pair[1]]
-    accuracy = None if known is None else 1 - sum(count for _, count in wrong) / len(source)
+    right = sum(count for (a, b), count in taken.items() if a == b)
+    accuracy = None if known is None else right / len(source)
+    wrong = [(a, b, count) for (a, b), count in taken.most_common() if a != b]
     if as_json:
-        mistakes = [{"class": a, "label": b, "samples": count} for (a, b), count in wrong]
-        content = {"predictions": str(out), "samples": len(source), "accuracy": accuracy}
-        print_json(content | ({} if known is None else {"mistakes": mistakes}))
+        mistakes = [{"known": a, "label": b, "samples": count} for a, b, count in wrong]
+        print_json(
+            {
+                "predictions": str(out),
+                "samples": len(source),
+                "accuracy": accuracy,
+                "mistakes": None if known is None else mistakes,
+            }
+        )
         return
     console.print(f"{len(source):,} samples: {out}", highlight=False, soft_wrap=True)
     if accuracy is not None:
         console.print(f"{100 * accuracy:.1f} % agree with the classes in {data}", soft_wrap=True)
     if wrong:
-        told = ", ".join(f"{a} for {b} ({count})" for (a, b), count in wrong[:MISTAKES])
-        more = f", and {len(wrong) - MISTAKES} other pairs" if len(wrong) > MISTAKES else ""
+        told = ", ".join(f"{a} for {b} ({count})" for a, b, count in wrong[:MISTAKES])
+        more = ", …" * (len(wrong) > MISTAKES)
         console.print(f"most often taken: {told}{more}", highlight=False, soft_wrap=True)
+    if unknown:
+        console.print(f"no accuracy: {unknown}", highlight=False, soft_wrap=True)
 
 
-def _known_labels(trained: Model, source: Source) -> NDArray | None:
-    """Give the classes that the files say, if the model knows them all."""
+def _known_labels(trained: Model, source: Source) -> tuple[NDArray | None, str]:
+    """Give the classes that the files say, if the model knows them all, or why there are none."""
+    if source.labels is None:
+        return None, ""
     try:
-        return None if source.labels is None else trained.known(source.labels)
-    except ValueError:
-        return None
+        return trained.known(source.labels), ""
+    except ValueError as error:
+        return None, str(error)

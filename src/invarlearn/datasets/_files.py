@@ -120,6 +120,7 @@ def load_arrays(path: Path) -> dict[str, NDArray]:
 def choose(name: str, known: list[str], what: str) -> str:
     """Give the name back, or say which there are."""
     if name not in known:
-        near = "".join(f"did you mean {one!r}? or " for one in get_close_matches(name, known, n=1))
-        raise ValueError(f"{what} {name!r} is unknown: {near}choose one of {', '.join(known)}")
+        near = get_close_matches(str(name).lower(), known, n=1)
+        meant = f"did you mean {near[0]!r}? or " if near else ""
+        raise ValueError(f"{what} {name!r} is unknown: {meant}choose one of {', '.join(known)}")
     return name

@@ -17,6 +17,7 @@ from invarlearn._progress import Clock, Progress
 from invarlearn._readable import Readable
 from invarlearn._shares import chance_of_gain
 from invarlearn.estimators._images import (
+    NOISE_ROWS,
     moves_far,
     on_ground,
     seems_noisy,
@@ -153,7 +154,7 @@ class LearnsFromCopies(Readable):
             shape = family.resolve_shape(X.shape[1])
             warn_if_channels_first(shape, stacklevel=3)
             if self.shape is None and (self.family is None or self.family.shape is None):
-                warn_if_unlike_images(X, shape, stacklevel=3)
+                warn_if_unlike_images(X[self._order[:NOISE_ROWS]], shape, stacklevel=3)
         self.n_copies_ = self._copies_of(family, len(X))
         rows = len(X) * self.n_copies_
         self._precision = np.dtype(np.float64 if rows <= DOUBLE_ROWS else np.float32)

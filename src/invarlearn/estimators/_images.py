@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from invarlearn.features.centred import border_median
+from invarlearn.features.defaults import SMALLEST_IMAGE
 from invarlearn.features.oriented import noise_of
 from invarlearn.transforms.grid import image_grid
 
@@ -17,9 +18,10 @@ NOISE, NOISE_ROWS, NUMBERS = 0.005, 200, 2**23
 # A family moves images far if so many spots in the middle come away by more than this part of a
 # side, and a pixel.
 SPOTS, FAR = 64, 1 / 16
-# Of images, pixels below each other do not differ so many times as much as those beside each other,
-# or the reverse; and some neighbours differ by less than this part of what any two pixels do.
-UNEVEN, UNLIKE = 3.0, 0.9
+# How alike neighbours are: 0 if they differ as any pixels do, and 1 if not at all. Of images some
+# are alike, those below each other and those beside each other differ by no more than this factor,
+# and no pixel is so much liker to the third or fourth after it, as where channels come in turn.
+ALIKE, UNEVEN, AGAIN, LOOKED_AT = 0.1, 3.0, 1.25, 2**21
 
 
 def on_ground(X: NDArray, shape: tuple[int, ...]) -> NDArray:
@@ -55,33 +57,35 @@ def moves_far(moves: Sequence[Callable[[NDArray], NDArray]], shape: tuple[int, .
 
 
 def warn_if_unlike_images(X: NDArray, shape: tuple[int, ...], stacklevel: int) -> None:
-    """Warn of rows that were taken for grey squares and seem to be something else."""
+    """Warn of random rows that were taken for grey squares and seem to be something else."""
     d = X.shape[1]
-    some = X[: int(np.clip(NUMBERS // d, 1, NOISE_ROWS))].astype(float)
+    some = X[: int(np.clip(LOOKED_AT // d, 1, NOISE_ROWS))].astype(float)
     some = some[some.std(axis=1) > 0]
-    if not len(some):
+    if min(shape[:2]) < SMALLEST_IMAGE or not len(some):
         return
     images = some.reshape(-1, *shape[:2])
-    # what any two pixels of an image differ by; the median image has no hot pixels
-    any_two = 2 * some.var(axis=1)
-    pairs = [np.diff(images, axis=1), np.diff(images, axis=2)]
-    # channels beside each other come again after three or four
-    pairs += [some[:, lag:] - some[:, :-lag] for lag in (3, 4)]
-    down, right, *again = (
-        float(np.median((pair.reshape(len(some), -1) ** 2).mean(axis=1) / any_two))
-        for pair in pairs
-    )
+    down, right = _alike(images[:, 1:], images[:, :-1]), _alike(images[..., 1:], images[..., :-1])
+    again = max(_alike(some[:, lag:], some[:, :-lag]) for lag in (3, 4))
     few, many = sorted((down, right))
-    if many <= UNEVEN * few and few <= UNLIKE and 2 * min(again) >= right:
+    if many >= ALIKE and many <= UNEVEN * few and AGAIN * (1 - again) >= 1 - right:
         return
     height, width = shape[:2]
     warnings.warn(
         f"rows of {d} numbers were taken for grey images of {height} x {width} pixels, and do not "
         f"look like them: pass shape=({height}, {width}) if they are, shape=(height, width) or "
-        f"(height, width, channels) if images are others, shape=(1, {d}) with "
-        "family=Translation(…) for signals, and family=Identity() for tables",
+        f"(height, width, channels) if images are others, family=Translation(…, shape=(1, {d})) "
+        "for signals, and family=Identity() for tables",
         stacklevel=stacklevel + 1,
     )
+
+
+def _alike(a: NDArray, b: NDArray) -> float:
+    """Say how alike pixels are to those they are paired with, in the median image."""
+    a, b = a.reshape(len(a), -1), b.reshape(len(b), -1)
+    differ = ((a - b) ** 2).mean(axis=1)
+    # what the same pixels differ by in random pairs
+    apart = (a**2).mean(axis=1) + (b**2).mean(axis=1) - 2 * a.mean(axis=1) * b.mean(axis=1)
+    return float(np.median(1 - differ / np.maximum(apart, np.finfo(float).tiny)))
 
 
 def warn_if_channels_first(shape: tuple[int, ...], stacklevel: int) -> None:

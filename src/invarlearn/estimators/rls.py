@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
-from sklearn.base import BaseEstimator, ClassifierMixin, MultiOutputMixin, RegressorMixin, clone
+from sklearn.base import ClassifierMixin, MultiOutputMixin, RegressorMixin, clone
 from sklearn.utils import check_array
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
@@ -20,6 +20,7 @@ from sklearn.utils.validation import (
 )
 
 from invarlearn._dask import as_rows, blocks_of, is_dask, mapped, reduced, sampled
+from invarlearn._readable import Readable
 from invarlearn.estimators._targets import two_classes_of
 from invarlearn.solvers.rls import (
     DualPath,
@@ -62,7 +63,7 @@ class Solution:
         return out + self.intercept
 
 
-class LeastSquares(BaseEstimator):
+class LeastSquares(Readable):
     """What regularised least squares for classes and for numbers share."""
 
     def _fit_rows(self, X: Any, Y: NDArray, weights: NDArray) -> None:

@@ -29,12 +29,15 @@ def default_family(shape: Shape, n_features: int, name: str) -> Family:
     """Give what should not matter if nothing is said: for images, modest affine maps.
 
     Turns by 15 degrees, changes of size by 15 %, shears by 0.25 and shifts by a fourteenth of the
-    side. Rows are images if ``shape`` says so, or if they are squares of 8 x 8 or more.
+    side; of one line, shifts alone. Rows are images if ``shape`` says so, or if they are squares of
+    8 x 8 or more.
     """
     side = isqrt(n_features)
     if shape is None and (side * side != n_features or side < SMALLEST_IMAGE):
         return Identity()
     shape = image_shape(shape, n_features, name)
+    if min(shape[:2]) == 1:
+        return Translation(max(1.0, max(shape[:2]) / 14), shape=shape)
     pixels = max(1.0, min(shape[:2]) / 14)
     family = Rotation(15) * Scaling(1.15) * Shear(0.25) * Translation(pixels)
     return family.with_shape(shape)

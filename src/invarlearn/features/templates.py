@@ -12,8 +12,8 @@ from invarlearn.transforms._checks import check_number
 from invarlearn.transforms.grid import Grid
 
 Rows = NDArray[np.float64]
-# Windows end where they are lost in rounding: products with subnormal numbers take up to a hundred
-# times as long.
+# Windows end where they are lost in rounding, at this part of their largest number: products with
+# subnormal numbers take up to a hundred times as long.
 LOST = 1e-20
 
 
@@ -79,7 +79,7 @@ def windows(m: int, grid: Grid, envelope: Sequence[float], rng: np.random.Random
         for side, sigma in zip(grid[:2], envelope, strict=True)
     )
     both = down[:, :, None] * right[:, None, :]
-    both[both < LOST] = 0.0
+    both[both < LOST * both.max(axis=(1, 2), keepdims=True)] = 0.0
     return both[..., None]
 
 

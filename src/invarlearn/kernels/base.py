@@ -12,16 +12,16 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator
 from sklearn.gaussian_process import kernels as gaussian_process
 from sklearn.utils import check_array
 
+from invarlearn._readable import Readable
 from invarlearn.transforms._checks import check_number
 
 Rows = NDArray[np.floating]
 
 
-class Kernel(BaseEstimator, gaussian_process.Kernel):
+class Kernel(Readable, gaussian_process.Kernel):
     """A similarity of rows.
 
     ``kernel(X, Y)`` gives the Gram matrix, (n, m), in the precision of the rows; ``Y=None`` means
@@ -73,9 +73,6 @@ class Kernel(BaseEstimator, gaussian_process.Kernel):
     def diag(self, X: ArrayLike) -> Rows:
         """Give k(x, x) for each row, (n,)."""
         raise NotImplementedError
-
-    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
-        return super().__repr__(N_CHAR_MAX=10_000)
 
 
 class ProfileKernel(Kernel):

@@ -59,6 +59,8 @@ class Family(Readable):
     # Parameters that say how far the elements go: limits on either side of zero, and of one.
     _limits: tuple[str, ...] = ()
     _factors: tuple[str, ...] = ()
+    # families are told apart by their repr
+    _numbers_printed = np.inf
 
     # -- what a family provides ------------------------------------------------------------
 

@@ -50,7 +50,7 @@ def image_shape(
             raise ValueError(
                 f"{name} acts on {what}s, and {n_features} features are "
                 f"not a square one: pass shape=({axes}) or ({axes}, channels)"
-                + f", and of signals shape=(1, {n_features})"
+                + f"; for signals Translation(…, shape=(1, {n_features}))"
                 * (what == "image")
             )
         return (side, side)

@@ -1,7 +1,7 @@
 """Print the tables of few labels that README and docs show: python docs/few_labels.py.
 
-From the kept results of `invarlearn reproduce few-labels-… --full`, also where some draws are not
-run yet: their number is told.
+From the kept results of `invarlearn reproduce few-labels-… --full` and of `recipe`, also where some
+draws are not run yet: their number is told.
 """
 
 import json
@@ -20,7 +20,7 @@ THOUSANDS = {
 OURS, NETWORK = "InvariantClassifier", "CNN, augmented"
 
 
-def cells(name):
+def cells(name, method="method"):
     """Give the results of an experiment by method and size, then by draw."""
     found = defaultdict(dict)
     for line in (RESULTS / name / "results.jsonl").read_text().splitlines():
@@ -29,7 +29,7 @@ def cells(name):
         size = next(run[axis] for axis in ("n_labels", "n_speakers", "data") if axis in run)
         if name == "few-labels-moved":
             size = f"{run['data']}, {size}"
-        found[run["method"], size][run["seed"]] = record["result"]
+        found[run[method], size][run["seed"]] = record["result"]
     return found
 
 
@@ -88,7 +88,21 @@ def show_estimates(name="few-labels-estimates"):
         print(f"{n_speakers}, {left_out}: {', '.join(told)}, {len(draws)}; {covered}")
 
 
+def show_parts(name, base):
+    """Print what other choices change, draw by draw, against what is taken."""
+    print(f"\n{name}: accuracy, draws; more than {base}, mean ± sd of differences")
+    found = cells(name, "variant")
+    for (variant, size), draws in sorted(found.items(), key=lambda one: one[0][1]):
+        taken = found[base, size]
+        gains = [one["accuracy"] - taken[i]["accuracy"] for i, one in draws.items() if i in taken]
+        mean = fmean(one["accuracy"] for one in draws.values())
+        spread = f" ± {stdev(gains):.2f}" if len(gains) > 1 else ""
+        print(f"{size}, {variant}: {mean:.2f}, {len(draws)}; {fmean(gains):+.2f}{spread}")
+
+
 if __name__ == "__main__":
+    show_parts("recipe", "as it is")
+    show_parts("recipe-templates", "local kernel features")
     show_breaks()
     show_estimates()
     others = {"few-labels-breaks", "few-labels-estimates"}

@@ -40,7 +40,7 @@ EXPERIMENT = Experiment(
     metric="error",
     revision=2,
     unit="points",
-    seeds={"quick": 1, "full": 5},
+    seeds={"quick": 1, "full": 10},
     settings={"quick": {"n_test": 500, "n_copies": 3}, "full": {"n_test": 3000}},
     note=(
         "Spoken digits as in few-labels-voices, 3,000 clips of 30 other speakers. error: between "

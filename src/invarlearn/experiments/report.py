@@ -221,7 +221,10 @@ def draw_cost(experiment: Experiment, size: str, rows: list[Row], path: Path) ->
                 plot.annotate(label, (cost, mean), (3, 3), textcoords="offset points", fontsize=6)
         if min(row["cost"] for row in chosen) > 0:
             plot.set_xscale("log")
-            plot.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+            # over many decades 2 and 5 would touch
+            costs = [row["cost"] for row in chosen]
+            subs = (1, 2, 5) if max(costs) < 3000 * min(costs) else (1,)
+            plot.xaxis.set_major_locator(LogLocator(subs=subs))
             plot.xaxis.set_major_formatter(FormatStrFormatter("%g"))
             plot.xaxis.set_minor_locator(NullLocator())
         _scale(plot, experiment, [row["mean"] for row in chosen])

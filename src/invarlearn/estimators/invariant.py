@@ -37,8 +37,9 @@ class InvariantClassifier(ClassifierMixin, LearnsFromCopies):
     ----------
     family : Family, optional
         What should not matter. None: for images turns by 15 degrees, changes of size by 15 %,
-        shears by 0.25 and shifts by a fourteenth of the side; otherwise nothing. Rows are taken
-        for images if ``shape`` says so, or if they are squares of 8 x 8 or more.
+        shears by 0.25 and shifts by a fourteenth of the side, of one line shifts alone; otherwise
+        nothing. Rows are taken for images if ``shape`` says so, or if they are squares of 8 x 8 or
+        more, with a warning if they do not look like images.
     features : transformer, optional
         What rows are compared by. None: by the domain of the family, local kernel features of
         oriented gradients for images and spectrograms, :class:`InvariantFeatures` for sequences,

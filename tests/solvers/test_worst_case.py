@@ -6,6 +6,7 @@ from scipy.optimize import minimize
 
 from invarlearn.kernels import RBF, Linear
 from invarlearn.oracles import Costs, ListedRisk, OrbitColumns, ScaledRisk, StructuredRisk
+from invarlearn.solvers import columns
 from invarlearn.solvers.bundle import Planes, bundle
 from invarlearn.solvers.columns import RiskColumns, Working, generate
 from invarlearn.solvers.pegasos import Walk, kernel_pegasos, pegasos
@@ -219,6 +220,23 @@ def test_bundle_columns_and_pegasos_agree(kind, n_classes, lam):
     assert objective >= planes.objective - planes.gap - 1e-12
     assert objective <= (1.02 if lam == 1 else 2.0) * planes.objective
     assert objective - gap <= planes.objective + 1e-12
+
+
+@pytest.mark.parametrize("kind", RISKS)
+def test_weights_of_an_example_keep_to_its_mass(kind, monkeypatch):
+    priced, off = columns._priced, []
+
+    def watched(work, *how):
+        sums = np.bincount(work.example, work.alpha, len(work.mass))
+        off.append(np.abs(sums / work.mass - 1).max())
+        return priced(work, *how)
+
+    monkeypatch.setattr(columns, "_priced", watched)
+    risk = RISKS[kind](*linear_problem(2), 2)
+    found = generate(RiskColumns(risk), risk.shares / 0.01, 1e-7)
+    assert found.converged
+    assert max(off) < 1e-12
+    assert found.gap >= -1e-12 * found.objective
 
 
 def test_bundles_can_start_anywhere():

@@ -236,7 +236,10 @@ class Working:
             example = self.example[free]
             count = np.bincount(example, minlength=len(self.mass))
             gain = self.scores[free]
-            gain -= (np.bincount(example, gain, len(count)) / np.maximum(count, 1))[example]
+            # twice: near the solution gains are far smaller than scores, and what rounding leaves
+            # of their sum would move an example's weights away from its mass
+            for _ in range(2):
+                gain -= (np.bincount(example, gain, len(count)) / np.maximum(count, 1))[example]
             square = float(gain @ gain)
             if square == 0.0:
                 return

@@ -81,6 +81,11 @@ def test_from_a_folder_of_images_to_an_audit(tmp_path, few_copies):
     # nothing else is left behind
     names = {path.name for path in tmp_path.iterdir()}
     assert names == {"train", "test", "m.skops", "p.csv", "a.html"}
+    # a class that the model does not know
+    (test / "digit 3").rename(test / "cat")
+    found = run("predict", test, "--model", model, "--out", out)
+    assert "no accuracy: there are classes that the model does not know: cat" in found.output
+    assert list(rows_of(out)[0]) == ["sample", "label", "probability"]
 
 
 def test_json_is_all_that_is_printed(tmp_path, few_copies):

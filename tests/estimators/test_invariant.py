@@ -20,8 +20,8 @@ from invarlearn import InvariantClassifier, InvariantRegressor, VirtualSVC
 from invarlearn._shares import share_of
 from invarlearn.datasets import load_mnist_sample, translated
 from invarlearn.estimators import _copies, _images, _leave_out
-from invarlearn.estimators._copies import Moved
 from invarlearn.estimators._images import moves_far
+from invarlearn.estimators._moved import Moved
 from invarlearn.features.compress import principal_directions, whitening
 from invarlearn.features.defaults import default_family, default_features
 from invarlearn.features.oriented import noise_of

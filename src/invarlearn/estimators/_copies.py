@@ -31,6 +31,8 @@ from invarlearn.estimators._leave_out import (
     evenly,
     left_out,
 )
+from invarlearn.estimators._moved import Moved, unmoved
+from invarlearn.estimators._summary import summary_of
 from invarlearn.estimators._targets import check_family, check_rows
 from invarlearn.features.compress import principal_directions, whitening
 from invarlearn.features.defaults import default_family, default_features, has_edges
@@ -42,7 +44,7 @@ from invarlearn.kernels._gaussian import (
 )
 from invarlearn.solvers.groups import ridge
 from invarlearn.solvers.landmarks import landmark_weights
-from invarlearn.transforms import Family, Identity, words_of_family
+from invarlearn.transforms import Family, Identity
 from invarlearn.transforms._checks import Shape, check_generator, check_number
 from invarlearn.transforms._threads import in_threads, n_threads, one_thread_of_blas, slices
 
@@ -465,10 +467,10 @@ class LearnsFromCopies(Readable):
     def _moves(self, count: int) -> list[Callable[..., NDArray]]:
         """Give what makes copies of rows, the rows themselves first."""
         if count == 1:
-            return [_unmoved]
+            return [unmoved]
         # the same elements, however many copies are wanted
         each = int(np.clip(ELEMENTS // (self.n_copies_ - 1), 1, MOST_ELEMENTS))
-        return [_unmoved, *(Moved(self.family_, each, self._seed + i) for i in range(count - 1))]
+        return [unmoved, *(Moved(self.family_, each, self._seed + i) for i in range(count - 1))]
 
     def _few(self, n: int, n_rows: int) -> tuple[int, int]:
         """Give how many of n samples, and copies of each, are about so many rows."""
@@ -554,66 +556,12 @@ class LearnsFromCopies(Readable):
     def summary(self) -> str:
         """Say what was done: features, copies, regularisation, what to expect, time."""
         check_is_fitted(self)
-        steps = getattr(self.features_, "steps", [("", self.features_)])
-        names = ", then ".join(type(step).__name__ for _, step in steps)
-        parts = ", ".join(f"{name} {seconds:.1f}" for name, seconds in self.seconds_.items())
-        n = len(self._order)
-        weights = (
-            f"{len(self._rows):,} of them stand for all"
-            if len(self._rows) < n * self.n_copies_
-            else "each has a weight"
-        )
-        none = self.family is None and isinstance(self.family_, Identity)
-        say = "pass shape=(height, width) or (height, width, channels)"
-        unseen = f"; if rows are images, {say}" if none else ""
-        # models that were saved earlier do not know
-        without = getattr(self, "_without", "")
-        without = without and f"without the family: {without}\n"
-        copied = f"{self.n_copies_} of each of" if self.n_copies_ > 1 else "none of"
-        left, copies = self._left
-        if self._n_groups is None:
-            each = f"each of {left} samples" + f" with its copies, {copies} of each" * (copies > 1)
-        else:
-            with_copies = f", with {copies} copies of each" * (copies > 1)
-            each = f"each of {self._n_groups} groups ({left} samples{with_copies})"
-        pixels = ""
-        if getattr(self, "_edges", False):
-            shape = self.family_.resolve_shape(self.n_features_in_)
-            noisy = "noisy " * bool({"noisy", "smooth"} & getattr(self, "_options", {}).keys())
-            pixels = f" of {noisy}images of {' x '.join(map(str, shape))}"
-        return (
-            f"family: {words_of_family(self.family_)}{unseen}\n"
-            f"features{pixels}: {names}, then {self._directions.shape[1]} principal directions\n"
-            f"copies: {copied} {n} samples; {weights}\n"
-            f"lam: {self.lam_:g}, gamma: {self.gamma_:.3g}\n"
-            f"{self._estimate_in_words()}, by leaving out {each}\n"
-            f"{without}"
-            f"seconds: {parts}"
-        )
+        return summary_of(self)
 
 
 def _fitting(n_rows: int, width: int, dtype: np.dtype) -> int:
     """Give so many rows, or as many as may be in memory, but not too few to learn from."""
     return min(n_rows, max(100, BYTES // (width * dtype.itemsize)))
-
-
-def _unmoved(X: NDArray, start: int = 0) -> NDArray:
-    return X
-
-
-class Moved:
-    """Rows, moved by several random elements in turn: one after the other, and then again."""
-
-    def __init__(self, family: Family, n_elements: int, seed: int):
-        self.elements = family.sample(n_elements, seed)
-
-    def __call__(self, X: NDArray, start: int = 0) -> NDArray:
-        """Move rows, the first of which is the so-manyth of all."""
-        out = np.empty_like(X)
-        count = len(self.elements)
-        for i in range(min(count, len(X))):
-            out[i::count] = self.elements[(start + i) % count](X[i::count])
-        return out
 
 
 class _Clock:

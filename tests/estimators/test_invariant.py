@@ -33,6 +33,7 @@ from invarlearn.transforms import (
     Elastic,
     FeatureScaling,
     Identity,
+    PitchShift,
     Reflection,
     Rotation,
     Translation,
@@ -1203,3 +1204,31 @@ def test_an_error_in_a_thread_reaches_the_caller(monkeypatch):
     monkeypatch.setattr(type(model), "_compressed", fails)
     with pytest.raises(RuntimeError, match="no such features"):
         model.predict(digits.X_test[:1100])
+
+
+@pytest.mark.parametrize(
+    ("family", "n_landmarks", "expected"),
+    [
+        (Rotation(15, shape=(28, 28)), None, (256, 3, 1.5)),
+        (PitchShift(400, shape=(63, 24)), None, (512, 4, 2.5)),
+        (PitchShift(400, shape=(63, 24)), 100, (100, 4, 2.5)),
+        (PitchShift(400, shape=(250, 24)), None, (512, 11, 6.875)),
+    ],
+)
+def test_patches_of_sounds_are_told_apart_more_finely_under_wider_windows(
+    family, n_landmarks, expected
+):
+    model = InvariantClassifier(family, n_landmarks=n_landmarks)
+    local = model._new_features(family, int(np.prod(family.shape)), 0, {})[-1]
+    assert (local.n_landmarks, local.step, local.blur) == expected
+
+
+def test_spectrograms_of_any_size_are_learned():
+    """Also those with fewer frames than windows lie apart, with fewer patches than landmarks."""
+    rng = np.random.RandomState(0)
+    for shape in ((16, 4), (5, 40), (40, 3)):
+        X = rng.uniform(size=(12, shape[0] * shape[1]))
+        X[::2, : X.shape[1] // 2] += 2
+        family = PitchShift(100, shape=shape)
+        model = InvariantClassifier(family, n_copies=3).fit(X, np.arange(12) % 2)
+        assert model.score(X, np.arange(12) % 2) == 1

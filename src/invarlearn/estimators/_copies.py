@@ -94,7 +94,7 @@ class LearnsFromCopies(Readable):
         whitening: float = 0.5,
         n_average: int = 1,
         n_components: int = 1024,
-        n_landmarks: int = 256,
+        n_landmarks: int | None = None,
         shape: Shape = None,
         random_state: Any = 0,
     ):
@@ -240,7 +240,7 @@ class LearnsFromCopies(Readable):
         seed: int,
     ) -> float:
         """Give the error at left-out samples, some samples with copies, by such features."""
-        n, few = len(some) // copies, min(self.n_landmarks, FEW_LANDMARKS)
+        n, few = len(some) // copies, min(self.n_landmarks or FEW_LANDMARKS, FEW_LANDMARKS)
         features = default_features(self.family_, some.shape[1], few, seed, **options)
         features.fit(some[:: max(1, len(some) // FEW_ROWS)])
         known = self._direct(features.transform(some), copies)
@@ -296,7 +296,9 @@ class LearnsFromCopies(Readable):
             raise TypeError(f"features={self.features!r} has no transform: pass a transformer")
         if self.lam is not None and check_number(self.lam, "lam", low=0) == 0:
             raise ValueError("lam=0 must be above 0; None chooses it")
-        for name in ("n_components", "n_landmarks", "n_average"):
+        if self.n_landmarks is not None:
+            check_number(self.n_landmarks, "n_landmarks", low=1, whole=True)
+        for name in ("n_components", "n_average"):
             check_number(getattr(self, name), name, low=1, whole=True)
         check_number(self.whitening, "whitening", low=0, high=1)
         if np.ndim(self.ranges) != 1 or not len(self.ranges):

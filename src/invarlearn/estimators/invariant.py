@@ -61,8 +61,8 @@ class InvariantClassifier(ClassifierMixin, LearnsFromCopies):
         half the range of the family.
     n_components : int, default=1024
         Features are compressed to so many principal directions.
-    n_landmarks : int, default=256
-        Of :class:`LocalKernelFeatures`.
+    n_landmarks : int, optional
+        Of :class:`LocalKernelFeatures`. None: 256 for images, 512 for spectrograms.
     shape : tuple, optional
         Shape of a row, (height, width) or (height, width, channels), if the family does not say
         it. None: rows are taken for grey squares.
@@ -208,7 +208,7 @@ class InvariantRegressor(RegressorMixin, LearnsFromCopies):
     whitening : float, default=0.5
     n_average : int, default=1
     n_components : int, default=1024
-    n_landmarks : int, default=256
+    n_landmarks : int, optional
     shape : tuple, optional
     random_state : int, RandomState or None, default=0
         All as in :class:`InvariantClassifier`.

@@ -21,6 +21,10 @@ from invarlearn.transforms.grid import image_shape
 SMALLEST_IMAGE = 8
 # Windows along a side of an image: of large images they lie further apart, and are wider.
 MOST_WINDOWS = 12
+# Landmarks, pixels of the maps between windows at least, and how wide these are, as a part of that.
+# Other speakers differ in where things lie, so that windows of spectrograms are wider; what lies
+# there is then told apart more finely.
+WINDOWS = {"image": (256, 3, 0.5), "spectrogram": (512, 4, 0.625)}
 # Of families of sequences with more elements than this, so many random ones are used.
 MOST_ELEMENTS = 256
 
@@ -53,7 +57,7 @@ def has_edges(family: Family, n_features: int) -> bool:
 def default_features(
     family: Family,
     n_features: int,
-    n_landmarks: int,
+    n_landmarks: int | None,
     random_state: Any,
     noisy: bool = False,
     centred: bool = False,
@@ -61,10 +65,11 @@ def default_features(
     """Give the features, not fitted, for rows that a family acts on.
 
     Images and spectrograms: oriented gradients, and local kernel features of these; gradients of
-    spectrograms are divided by the contrast of a wider neighbourhood. Sequences, and images of one
-    line: invariant features. Anything else: the rows themselves. The last two are standardised.
-    Noisy images are despiked and blurred a little before; faint gradients of them, and of
-    spectrograms, are left out.
+    spectrograms are divided by the contrast of a wider neighbourhood, and pooled under wider
+    windows. ``n_landmarks=None`` are 256 for images and 512 for spectrograms. Sequences, and images
+    of one line: invariant features. Anything else: the rows themselves. The last two are
+    standardised. Noisy images are despiked and blurred a little before; faint gradients of them,
+    and of spectrograms, are left out.
     """
     edges = has_edges(family, n_features)
     if family.domain in ("sequence", "image", "spectrogram") and not edges:
@@ -82,14 +87,19 @@ def default_features(
         return make_pipeline(StandardScaler())
     shape = family.resolve_shape(n_features)
     gradients = OrientedGradients(shape=shape)
+    usual, closest, width = WINDOWS[family.domain]
     if family.domain == "spectrogram":
         # faint parts of a sound are noise rather than strokes in a shadow
         gradients.set_params(contrast=12.0, floor=0.3, threshold=0.08)
     elif noisy:
         gradients.set_params(contrast=12.0, floor=0.6, smooth=0.7, threshold=0.25, despike=True)
     maps = gradients.fit(np.zeros((1, n_features), dtype=np.float32)).shape_
-    step = max(3, -(-max(maps[:2]) // MOST_WINDOWS))
+    step = max(closest, -(-max(maps[:2]) // MOST_WINDOWS))
     local = LocalKernelFeatures(
-        n_landmarks, step=step, blur=step / 2, shape=maps, random_state=random_state
+        usual if n_landmarks is None else n_landmarks,
+        step=step,
+        blur=width * step,
+        shape=maps,
+        random_state=random_state,
     )
     return make_pipeline(*([Centred(shape=shape)] if centred else []), gradients, local)

@@ -240,7 +240,9 @@ class LearnsFromCopies(Readable):
         seed: int,
     ) -> float:
         """Give the error at left-out samples, some samples with copies, by such features."""
-        n, few = len(some) // copies, min(self.n_landmarks or FEW_LANDMARKS, FEW_LANDMARKS)
+        n, few = len(some) // copies, FEW_LANDMARKS
+        if self.n_landmarks is not None:
+            few = min(self.n_landmarks, few)
         features = default_features(self.family_, some.shape[1], few, seed, **options)
         features.fit(some[:: max(1, len(some) // FEW_ROWS)])
         known = self._direct(features.transform(some), copies)

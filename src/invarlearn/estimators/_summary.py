@@ -39,7 +39,8 @@ def _pixels(model: LearnsFromCopies) -> str:
         return ""
     shape = model.family_.resolve_shape(model.n_features_in_)
     noisy = "noisy " * bool({"noisy", "smooth"} & getattr(model, "_options", {}).keys())
-    return f" of {noisy}images of {' x '.join(map(str, shape))}"
+    kind = "spectrograms" if model.family_.domain == "spectrogram" else "images"
+    return f" of {noisy}{kind} of {' x '.join(map(str, shape))}"
 
 
 def _features(model: LearnsFromCopies) -> str:

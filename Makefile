@@ -1,11 +1,11 @@
-# Each command sets up .venv by itself. PYTHON is any Python 3.11 or newer.
+# Targets set up .venv if it does not exist. PYTHON is Python 3.11 or newer.
 PYTHON ?= python3
 VENV := .venv
 BIN = $(VENV)/bin
 # two processes on two cores: one thread of BLAS each
 PYTEST = OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal -q
 
-# The folder with real data, if this checkout has one beside it and nothing else is said.
+# The folder with real data. Default: ../shared/data, if it exists.
 INVARLEARN_DATA ?= $(realpath ../shared/data)
 ifneq ($(strip $(INVARLEARN_DATA)),)
 export INVARLEARN_DATA
@@ -13,7 +13,7 @@ else
 unexport INVARLEARN_DATA
 endif
 
-.PHONY: demo test test-oldest lint format bench fuzz docs links dist clean
+.PHONY: demo test test-oldest lint format bench fuzz results docs links dist clean
 
 $(VENV)/.test: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
@@ -32,7 +32,7 @@ demo: $(VENV)/.test
 test: $(VENV)/.test
 	$(PYTEST)
 
-# the suite with the oldest version of everything that pyproject.toml allows; made for Python 3.11
+# run the tests with the oldest version of each dependency that pyproject.toml allows; needs Python 3.11
 test-oldest: VENV := .venv-oldest
 test-oldest:
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -45,6 +45,7 @@ lint: $(VENV)/.test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/lint-imports
 
 format: $(VENV)/.test
 	$(BIN)/ruff check --fix .
@@ -56,15 +57,19 @@ bench: $(VENV)/.test
 fuzz: $(VENV)/.test
 	HYPOTHESIS_PROFILE=fuzz $(BIN)/python -m pytest -n 2 -q -m fuzz tests
 
+# check stored results, pages of results and numbers of the documentation
+results: $(VENV)/.test
+	$(BIN)/python docs/results.py --check
+
 docs: $(VENV)/.docs
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
 	@echo "open docs/_build/html/index.html"
 
-# addresses outside the documentation; needs a network
+# check links to other sites; needs a network
 links: $(VENV)/.docs
 	$(BIN)/python -m sphinx -q -b linkcheck -D sphinx_gallery_conf.plot_gallery=0 docs docs/_build/links
 
-# the wheel and the sdist, each installed afresh with PYTHON and used
+# build the wheel and the sdist, install each into a fresh environment of PYTHON, and test it
 dist: $(VENV)/.test
 	rm -rf dist
 	$(BIN)/python -m build --outdir dist

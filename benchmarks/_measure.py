@@ -1,4 +1,4 @@
-"""Side-by-side timing: ratios, since machines are shared and noisy."""
+"""Ratios of running times, which depend less on the machine than the times themselves."""
 
 import math
 import time
@@ -7,13 +7,15 @@ from dataclasses import dataclass
 
 @dataclass
 class Ratio:
-    """One line of the table: time of ours over time of the other."""
+    """One row of the table: our time divided by the time of the other method.
+
+    If ``power`` is True, ``ratio`` is the power of the size by which time grows.
+    """
 
     what: str
     against: str
     ratio: float
     must: str = ""
-
     power: bool = False
 
     def row(self):
@@ -27,7 +29,7 @@ class Ratio:
 
 
 def ratio(ours, theirs, repeats=7):
-    """Give the ratio of the shortest times of two functions, run in turn."""
+    """Return the ratio of the shortest times of two functions, run in turn."""
     ours()
     theirs()
     best = {ours: float("inf"), theirs: float("inf")}
@@ -40,9 +42,9 @@ def ratio(ours, theirs, repeats=7):
 
 
 def growth(what, sizes, at, expected):
-    """Give the power of the size by which time grows, between the first and the last size.
+    """Return the power p in ``time ~ size^p``, from the times at the first and the last size.
 
-    ``at(size)`` gives the function to time.
+    ``at(size)`` returns the function to time.
     """
     best = {size: float("inf") for size in sizes}
     functions = {size: at(size) for size in sizes}

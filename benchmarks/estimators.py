@@ -1,4 +1,4 @@
-"""Tangent distance, compiled, against least squares pair by pair."""
+"""Compiled tangent distance against least squares for each pair of rows."""
 
 import numpy as np
 

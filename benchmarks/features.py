@@ -1,4 +1,8 @@
-"""Invariant features and least squares: ratios, growth, and rows that do not fit into memory."""
+"""Invariant features and least squares: ratios, growth, and streams of rows.
+
+Run as a program, ``python benchmarks/features.py``, it trains on streams of up to 500,000 rows and
+prints time, memory and accuracy.
+"""
 
 import resource
 import time
@@ -8,7 +12,8 @@ import numpy as np
 from _measure import Ratio, growth, ratio
 from invarlearn import InvariantFeatures, RLSClassifier
 from invarlearn.datasets import load_mnist_sample
-from invarlearn.solvers.rls import Held, NormalEquations, scatter
+from invarlearn.solvers.normal_equations import HeldOutRows, NormalEquations, scatter
+from invarlearn.solvers.ridge import PrimalPath
 from invarlearn.transforms import Rotation, Translation
 
 
@@ -25,7 +30,9 @@ def _features_against_gemm():
     for pooling in ("cdf", "histogram", "moments", "max"):
         n_bins = 4 if pooling == "moments" else 20
         features = InvariantFeatures(family, 300, n_bins, pooling=pooling, random_state=0).fit(X)
-        orbit = np.concatenate([rows for _, rows in features._orbits.blocks(np.float32)])
+        orbit = np.concatenate(
+            [rows for _, rows in features.projections_.orbits.blocks(np.float32)]
+        )
         blocks = np.array_split(orbit, 8)
 
         def projections(blocks=blocks):
@@ -47,7 +54,7 @@ def _least_squares_against_solving_again():
     codes = np.where(y[:, None] == np.arange(10), 1.0, -1.0)
     lams = RLSClassifier().fit(X, y).lams_
 
-    def again():
+    def solve_for_each_lam():
         centred = X - X.mean(axis=0)
         gram, cross = centred.T @ centred, centred.T @ codes
         for lam in lams:
@@ -56,7 +63,7 @@ def _least_squares_against_solving_again():
     return Ratio(
         "RLSClassifier, 3,000 x 500, 25 lams with leave-one-out errors",
         "solving for each lam, without errors",
-        ratio(lambda: RLSClassifier().fit(X, y), again, repeats=3),
+        ratio(lambda: RLSClassifier().fit(X, y), solve_for_each_lam, repeats=3),
     )
 
 
@@ -85,7 +92,7 @@ def _growth():
         "about 1",
     )
     yield growth(
-        "deformed digits streamed into RLSClassifier, rows",
+        "RLSClassifier, stream of transformed digits, rows",
         [10_000, 40_000],
         lambda n: lambda: stream(n),
         "about 1",
@@ -97,8 +104,8 @@ def _transforming(features, X):
     return lambda: features.transform(X[:1000])
 
 
-def deformed(n, batch=5000, seed=0, X=None, y=None):
-    """Give batches of random transformations of digits, never more than one in memory."""
+def transformed_digits(n, batch=5000, seed=0, X=None, y=None):
+    """Yield batches of n randomly transformed digits."""
     if X is None:
         digits = load_mnist_sample()
         X, y = digits.X_train, digits.y_train
@@ -110,25 +117,25 @@ def deformed(n, batch=5000, seed=0, X=None, y=None):
         rows = rng.randint(len(X), size=size)
         elements = family.sample(20, random_state=rng.randint(2**31 - 1))
         parts = np.array_split(rows, 20)
-        moved = [element(X[part]) for element, part in zip(elements, parts, strict=True)]
-        yield np.concatenate(moved), y[rows]
+        transformed = [element(X[part]) for element, part in zip(elements, parts, strict=True)]
+        yield np.concatenate(transformed), y[rows]
         done += size
 
 
 def stream(n, n_templates=100, n_bins=12, X=None, y=None):
-    """Learn from n deformed digits as they come."""
+    """Train on n randomly transformed digits, batch by batch."""
     digits = load_mnist_sample()
     family = Translation(2) * Rotation(15, n_steps=3)
     features = InvariantFeatures(family, n_templates, n_bins, random_state=0)
     features.fit(digits.X_train[:1000])
     rls = RLSClassifier()
-    for rows, labels in deformed(n, X=X, y=y):
+    for rows, labels in transformed_digits(n, X=X, y=y):
         rls.partial_fit(features.transform(rows), labels, classes=np.arange(10))
     return features, rls, rls.coef_
 
 
 def constants():
-    """Print the speeds that docs/scale.md reckons with."""
+    """Print the speeds that the calculation in docs/scale.md uses."""
     digits = load_mnist_sample()
     family = Translation(3) * Rotation(20, n_steps=5)
     features = InvariantFeatures(family, 500, 20, random_state=0).fit(digits.X_train[:500])
@@ -138,9 +145,10 @@ def constants():
     rows = rng.rand(4096, 10_000)
     seconds = _shortest(lambda: scatter(rows))
     print(f"sums: {4096 * 1e8 / seconds / 1e9:.0f} GFlop/s")
-    equations = NormalEquations(np.zeros(3000), 10, Held(10))
+    equations = NormalEquations(np.zeros(3000), 10, HeldOutRows(10))
     equations.add(rng.rand(8000, 3000), rng.rand(8000, 10), np.ones(8000))
-    print(f"factorisation: {_shortest(equations.path) / 27:.2f} s x (D / 1000)^3")
+    seconds = _shortest(lambda: PrimalPath.of(equations.moments()))
+    print(f"factorisation: {seconds / 27:.2f} s x (D / 1000)^3")
 
 
 def _shortest(function, repeats=2):
@@ -153,10 +161,9 @@ def _shortest(function, repeats=2):
 
 
 def main():
-    """Learn from 500,000 deformed images of MNIST: time by rows, and the most memory held."""
+    """Train on up to 500,000 transformed images of MNIST; print time, peak memory and accuracy."""
     from invarlearn.datasets import fetch_mnist
 
-    constants()
     digits = fetch_mnist()
     for n in (62_500, 125_000, 250_000, 500_000):
         start = time.perf_counter()
@@ -164,7 +171,9 @@ def main():
         seconds = time.perf_counter() - start
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
         score = 100 * rls.score(features.transform(digits.X_test), digits.y_test)
-        print(f"{n:>9,} rows: {seconds:6.0f} s, {peak:.2f} GiB at most, accuracy {score:.2f} %")
+        print(f"{n:>9,} rows: {seconds:6.0f} s, peak memory {peak:.2f} GiB, accuracy {score:.2f} %")
+    # last, since it needs more memory
+    constants()
 
 
 if __name__ == "__main__":

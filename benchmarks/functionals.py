@@ -1,7 +1,7 @@
-"""Functionals: products against dense matrices, growth, and fits against other machines.
+"""Functionals: products against dense matrices, growth, and fits against other classifiers.
 
-Run as a program, ``python benchmarks/functionals.py``, it fits all derivatives of 5,000 rows with
-241 features, and prints time and memory.
+Run as a program, ``python benchmarks/functionals.py``, it fits InvSVC with all derivatives of 5,000
+rows with 241 features, and prints time and memory.
 """
 
 import resource
@@ -31,11 +31,11 @@ def _product_against_dense(n=40, d=241):
     z = _derivatives(n, d)
     gram = z.gram()
     c = np.random.RandomState(1).standard_normal(len(z))
-    apart = np.abs(z.dot(c) - gram @ c).max() / np.abs(gram @ c).max()
-    assert apart < 1e-10, apart
+    error = np.abs(z.dot(c) - gram @ c).max() / np.abs(gram @ c).max()
+    assert error < 1e-10, error
     return Ratio(
         f"product with all derivatives, {n} rows x {d} features",
-        "dense product, the matrix at hand",
+        "product with the stored dense matrix",
         ratio(lambda: z.dot(c), lambda: gram @ c, repeats=15),
         ">= 20 x faster",
     )
@@ -71,7 +71,7 @@ def _fits(n=600, d=20, n_labels=60):
     lap = LaplacianSVC(gamma=gamma, lam=100.0, nu=1.0, tol=1e-4)
     svc = SVC(gamma=gamma, C=100.0)
     what = f"InvSVC, all derivatives of {n} rows x {d}, {n_labels} labels"
-    for other, name in ((lap, "LaplacianSVC on the same rows"), (svc, "SVC on the labels alone")):
+    for other, name in ((lap, "LaplacianSVC on the same rows"), (svc, "SVC on labelled rows")):
         rows = (X, partial) if other is lap else (X[:n_labels], y[:n_labels])
         yield Ratio(
             what,
@@ -91,15 +91,15 @@ def main(n=5000, d=241, n_labels=100):
     y = np.where(np.arange(n) < n_labels, (X[:, 0] > 0).astype(int), -1)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     start = time.perf_counter()
-    found = InvSVC(gamma="median", lam=1000.0, nu=0.01, tol=1e-4).fit(X, y)
+    svc = InvSVC(gamma="median", lam=1000.0, nu=0.01, tol=1e-4).fit(X, y)
     seconds = time.perf_counter() - start
-    right = ((found.predict(X) == 1) == (X[:, 0] > 0))[n_labels:].mean()
+    accuracy = ((svc.predict(X) == 1) == (X[:, 0] > 0))[n_labels:].mean()
     after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     print(
         f"{n:,} rows x {d} features, {n * d:,} derivatives, {n_labels} labels: {seconds:.0f} s, "
-        f"{found.n_iter_} iterations ({found.solver_}), gap {found.gap_[0]:.1e} of "
-        f"{found.objective_[0]:.4g}; peak memory {after:.2f} GiB ({before:.2f} before); "
-        f"{right:.1%} of the other rows right"
+        f"{svc.n_iter_} iterations ({svc.solver_}), gap {svc.gap_[0]:.1e} of "
+        f"{svc.objective_[0]:.4g}; peak memory {after:.2f} GiB ({before:.2f} before); "
+        f"accuracy on the other rows {accuracy:.1%}"
     )
 
 

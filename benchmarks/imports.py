@@ -1,4 +1,4 @@
-"""What importing the library costs."""
+"""Time to import the library."""
 
 import subprocess
 import sys

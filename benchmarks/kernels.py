@@ -5,7 +5,7 @@ import numpy as np
 from _measure import Ratio, growth, ratio
 from invarlearn.datasets import load_mnist_sample
 from invarlearn.kernels import RBF, Linear, LocalPolynomial, OrbitKernel
-from invarlearn.kernels.orbit import Orbits
+from invarlearn.kernels.orbit.cache import Orbits
 from invarlearn.transforms import Rotation, Translation
 
 
@@ -24,16 +24,16 @@ def _orbit_against_gemm():
     kernel = OrbitKernel(RBF(4.0), family, normalize=True)
     Y = X[:100]
     orbit = family.orbit(Y).reshape(-1, 784)
-    known = Orbits(kernel, Y)
+    stored = Orbits(kernel, Y)
     against = "GEMM of X on the orbit of Y"
     yield Ratio(
-        "OrbitKernel, max, 2,000 x 100 digits, 245 affine maps, orbits kept",
+        "OrbitKernel, max, 2,000 x 100 digits, 245 affine maps, stored orbits",
         against,
-        ratio(lambda: known(X), lambda: X @ orbit.T, repeats=7),
+        ratio(lambda: stored(X), lambda: X @ orbit.T, repeats=7),
         "<= 1.3 x",
     )
     yield Ratio(
-        "the same, orbits computed anew",
+        "the same, orbits computed again",
         against,
         ratio(lambda: kernel.to_orbits(X, Y), lambda: X @ orbit.T, repeats=7),
     )
@@ -69,7 +69,7 @@ def _local_against_loops():
     few, small = X[:4], X[100:105]
 
     def shifts_and_patches():
-        """A loop over shifts; patches as numpy sees them."""
+        """Loop over shifts, with numpy views of all patches."""
         best = np.zeros((len(few), len(small)), dtype=np.float32)
         left = _patches(few)
         for down in range(-7, 8):
@@ -80,7 +80,7 @@ def _local_against_loops():
         return best
 
     def shifts_and_windows():
-        """The same loop with running sums over windows, compiled."""
+        """Loop over shifts, with compiled running sums over windows."""
         grid = (28, 28, 1)
         images = few.reshape(-1, *grid)
         best = np.zeros((len(few), len(small)), dtype=np.float32)
@@ -92,15 +92,15 @@ def _local_against_loops():
 
     np.testing.assert_allclose(kernel.to_orbits(few, small), shifts_and_patches(), rtol=1e-5)
     np.testing.assert_allclose(kernel.to_orbits(few, small), shifts_and_windows(), rtol=1e-5)
-    # a loop's time is that of its pairs: 20 of them stand for 50,000
+    # the time of a loop is proportional to the pairs: 20 pairs are timed instead of 50,000
     pairs = 100 * 500 / (len(few) * len(small))
     what = "L-TI: width 7, degrees 2 and 4, shifts up to 7, 100 x 500 digits"
     for loop, name, must in (
-        (shifts_and_patches, "loop over shifts and patches (numpy), a pair", ">= 50 x faster"),
-        (shifts_and_windows, "loop over shifts, compiled windows, a pair", ""),
+        (shifts_and_patches, "loop over shifts and patches (numpy), per pair", ">= 50 x faster"),
+        (shifts_and_windows, "loop over shifts, compiled windows, per pair", ""),
     ):
-        found = ratio(lambda: kernel.to_orbits(X[:100], X[100:]), loop, repeats=3)
-        yield Ratio(what, name, found / pairs, must)
+        times = ratio(lambda: kernel.to_orbits(X[:100], X[100:]), loop, repeats=3)
+        yield Ratio(what, name, times / pairs, must)
 
 
 def _patches(X):
@@ -126,14 +126,14 @@ def _local_against_patches():
 
 
 def _growth():
-    """Tell by what power time grows: 1 is linear."""
+    """Measure the power of the size by which time grows; 1 is linear."""
     rng = np.random.RandomState(0)
     digits = load_mnist_sample().X_train
-    turned = OrbitKernel(RBF(4.0), Translation(1) * Rotation(15), normalize=True)
+    kernel = OrbitKernel(RBF(4.0), Translation(1) * Rotation(15), normalize=True)
     yield growth(
         "OrbitKernel, 81 maps: time with rows n of an n x n Gram matrix",
         [250, 500, 1000],
-        lambda n: lambda: turned.to_orbits(digits[:n], digits[:n]),
+        lambda n, kernel=kernel: lambda: kernel.to_orbits(digits[:n], digits[:n]),
         "2",
     )
     rows = digits[:200]
@@ -156,5 +156,5 @@ def _growth():
             lambda d, kernel=kernel, images=images: (
                 lambda: kernel.to_orbits(images[round(d**0.5)], images[round(d**0.5)])
             ),
-            "1, the loop has 2",
+            "1 (the loop: 2)",
         )

@@ -13,11 +13,12 @@ MODULES = [
     "estimators",
     "invariant",
     "worst_case",
+    "libraries",
 ]
 
 
 def main():
-    from invarlearn.cli._show import show_table
+    from invarlearn.app.cli._terminal import show_table
 
     sys.path.insert(0, str(Path(__file__).parent))
     chosen = sys.argv[1:] or MODULES

@@ -16,10 +16,10 @@ def benchmarks():
 def _orbit_against_ndimage():
     X = np.random.RandomState(0).rand(100, 784).astype(np.float32)
     family = Translation(1) * Rotation(15) * Shear(0.2)
-    matrices = np.linalg.inv(family._listed(784).matrices)
+    matrices = np.linalg.inv(family.elements(784).matrices)
     centre = np.array([13.5, 13.5])
 
-    def one_by_one():
+    def image_by_image():
         for matrix in matrices:
             linear = matrix[:2, :2]
             offset = centre - linear @ centre + matrix[:2, 2]
@@ -29,7 +29,7 @@ def _orbit_against_ndimage():
     return Ratio(
         "orbit of 100 digits, 81 affine maps",
         "scipy.ndimage, image by image",
-        ratio(lambda: family.orbit(X), one_by_one, repeats=3),
+        ratio(lambda: family.orbit(X), image_by_image, repeats=3),
     )
 
 
@@ -54,7 +54,7 @@ def _stream_against_gemm():
 def _worst_scaling():
     rng = np.random.RandomState(0)
     n, d, words = 4000, 206908, 200
-    # word frequencies as in text: a few common words, many rare ones
+    # word frequencies are similar to those of texts: a few frequent words, many rare ones
     indices = (d * rng.rand(n * words) ** 4).astype(np.int32)
     counts = rng.poisson(1, n * words) + 1.0
     X = sparse.csr_matrix((counts, indices, np.arange(0, n * words + 1, words)), shape=(n, d))

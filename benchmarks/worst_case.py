@@ -1,7 +1,7 @@
-"""Worst cases: passes against mat-vecs, fits against LinearSVC, growth.
+"""Worst cases: passes over the data against products X @ w, fits against LinearSVC, growth.
 
 Run as a program, ``python benchmarks/worst_case.py``, it trains on 4,000 sparse rows of 206,908
-features to a gap of 1e-3 with every family and prints seconds, beside LinearSVC's.
+features to a gap of 1e-3 with each family, and prints the seconds beside those of LinearSVC.
 """
 
 import time
@@ -24,7 +24,7 @@ def benchmarks():
 
 
 def text(n=4000, d=206_908, n_words=150, seed=0):
-    """Make e-mails of random words, whose sum of hidden weights, with noise, gives the class."""
+    """Return e-mails of random words; the class is the sign of a noisy linear score."""
     rng = np.random.RandomState(seed)
     words = rng.randint(0, d, (n, n_words))
     counts = 1.0 + rng.poisson(1, (n, n_words))
@@ -51,7 +51,7 @@ def _passes():
         )
         yield Ratio(
             f"losses and slope, {name}",
-            "those of the plain hinge: X @ w, X.T @ g",
+            "the same for the plain hinge loss: X @ w, X.T @ g",
             ratio(
                 lambda risk=risk: risk.subgradient(w),
                 lambda: X.T @ np.where(signs * (X @ w) < 1, signs, 0.0),
@@ -59,7 +59,7 @@ def _passes():
             ),
         )
     yield Ratio(
-        "FeatureScaling.worst_case, which also gives the rows",
+        "FeatureScaling.worst_case, which also returns the rows",
         "one mat-vec X @ w",
         ratio(
             lambda: FeatureScaling(0.5, 8, 10).worst_case(X, w, signs), lambda: X @ w, repeats=25
@@ -83,7 +83,7 @@ def _fits():
     X[np.arange(150), y] += 3
     yield Ratio(
         "WorstCaseSVC, 150 rows, 40 shifts, 3 classes, gap 1e-2",
-        "VirtualSVC on all 6,000 copies",
+        "VirtualSVC on all 6,000 augmented copies",
         ratio(
             lambda: WorstCaseSVC(CyclicShift(), C=1.0, tol=1e-2, random_state=0).fit(X, y),
             lambda: VirtualSVC(CyclicShift(), C=1.0 / 40).fit(X, y),
@@ -94,7 +94,7 @@ def _fits():
 
 def _growth():
     def problem(n=150, n_classes=4, step=4):
-        """Waves, a frequency a class, at a random phase, in noise."""
+        """Fit noisy waves of random phase, with one frequency per class."""
         rng = np.random.RandomState(0)
         y = np.arange(n) % n_classes
         phases = np.outer(y + 1, np.arange(64)) / 64 + rng.rand(n, 1)

@@ -20,7 +20,7 @@ extensions = [
 html_theme = "pydata_sphinx_theme"
 html_title = "invarlearn"
 html_theme_options = {"navigation_with_keys": False, "show_prev_next": False}
-# pages without others below them need no list of these
+# pages without subpages have no list of subpages
 html_sidebars = {"index": [], "start": []}
 exclude_patterns = ["_build"]
 autosummary_generate = True
@@ -28,15 +28,16 @@ autosummary_imported_members = False
 numpydoc_show_class_members = False
 autodoc_typehints = "none"
 myst_heading_anchors = 3
-# docstrings inherited from scikit-learn refer to labels of its own documentation
+myst_enable_extensions = ["dollarmath"]
+# inherited docstrings refer to labels in the documentation of scikit-learn
 suppress_warnings = ["ref.ref", "config.cache"]
 
 
 def figures_of(block, block_vars, gallery_conf):
-    """Show the figures that a block of a tutorial has made: they do not belong to pyplot."""
+    """Save the figures that a block of a tutorial created without pyplot."""
     seen = block_vars["example_globals"].setdefault("_shown", [])
     values = block_vars["example_globals"].values()
-    new = [one for one in values if isinstance(one, Figure) and one not in seen]
+    new = [value for value in values if isinstance(value, Figure) and value not in seen]
     seen += new
     paths = []
     for figure, path in zip(new, block_vars["image_path_iterator"], strict=False):

@@ -1,11 +1,11 @@
-"""Draw the figures of README and documentation: python docs/make_figures.py."""
+"""Draw the figures of the README and the documentation: ``python docs/make_figures.py``."""
 
 from pathlib import Path
 
 from invarlearn.datasets import load_mnist_sample
 from invarlearn.experiments import EXPERIMENTS, kept_results, summarise
+from invarlearn.experiments.figures import plot_cost, plot_metric
 from invarlearn.experiments.pictures import boundaries
-from invarlearn.experiments.report import draw, draw_cost
 from invarlearn.plotting import show_family
 from invarlearn.transforms import Rotation, Scaling, Shear, Thickness, Translation
 
@@ -23,18 +23,18 @@ def main():
 
 
 def draw_moons(nus=(0.0, 0.01, 0.1, 1.0)):
-    """Draw the boundaries of paper 002's Figure 1."""
+    """Draw the decision boundaries of two moons, as in Zhang et al. (2013), Figure 1."""
     boundaries(nus).figure.savefig(FOLDER / "moons.png", dpi=110)
 
 
 def draw_few_labels(name="few-labels-mnist"):
-    """Draw kept results: accuracy against labels, and against the time to fit."""
+    """Draw the accuracy against the number of labels, and against the seconds of a fit."""
     experiment = EXPERIMENTS[name]
     rows = summarise(
         experiment, "full", kept_results(experiment, "full", FOLDER.parent / "results")
     )
-    draw(experiment, "full", rows, FOLDER / f"{name}.png")
-    draw_cost(experiment, "full", rows, FOLDER / f"{name}-cost.png")
+    plot_metric(experiment, "full", rows, FOLDER / f"{name}.png")
+    plot_cost(experiment, "full", rows, FOLDER / f"{name}-cost.png")
 
 
 if __name__ == "__main__":

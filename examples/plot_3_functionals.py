@@ -2,14 +2,14 @@
 Invariance as functionals
 =========================
 
-The route of paper 002. What should not matter is said of the function that is learned: its derivatives
-at the data, or its changes under transformations, should be small. These are linear functionals, rows
-need no label for them, and learning stays convex.
+This route is that of Zhang et al. (2013). It penalises derivatives of the decision function at the data, or its
+changes under transformations. These are linear functionals of the function. They need no labels, and the problem
+remains convex.
 """
 
 # %%
-# Two moons and two labels. Derivatives at all points are penalised with weight nu; the boundary goes
-# where there are no points.
+# Two moons have two labels in all. The derivatives at all points are penalised with the weight nu. With a larger
+# weight, the decision boundary avoids regions with many points.
 
 from invarlearn import InvSVC
 from invarlearn.datasets import make_two_moons
@@ -23,14 +23,14 @@ models = {
 boundaries = show_boundaries(models, moons.X, moons.y, moons.labeled)
 
 # %%
-# Every solution says how far from the optimum it is at most; here, by no more than rounding:
+# The duality gap bounds the difference between the objective and its optimum. Here it is zero up to rounding.
 
 for name, model in models.items():
     print(f"{name}: objective {model.objective_[0]:.3f}, gap {model.gap_[0]:.0e}")
 
 # %%
-# Images: the function should change little when a digit is shifted, turned or slanted.
-# :class:`~invarlearn.functionals.Change` is the difference f(g x) - f(x), for every g of a family.
+# For images, penalise changes of the function when a digit is shifted, rotated or sheared.
+# :class:`~invarlearn.functionals.Change` is the difference f(g x) - f(x), for every element g of a family.
 
 import numpy as np
 from sklearn.svm import SVC
@@ -52,15 +52,15 @@ print(f"SVC: {plain.score(X_test, y_test):.1%}")
 print(f"InvSVC: {invariant.score(X_test, y_test):.1%}")
 
 # %%
-# With the squared penalty the functionals can be eliminated: what remains is a kernel that knows the
-# invariances, for any kernel machine. With the hinge loss, an SVC with it finds the same function.
+# With a squared penalty, the functionals can be eliminated. The result is a kernel that contains the penalty, for any
+# kernel method. With the hinge loss, an SVC with this kernel finds the same function.
 
 from invarlearn.functionals import RepresenterKernel
 from invarlearn.kernels import RBF
 
 kernel = RepresenterKernel(RBF(0.02), [Change(family)], nu=10.0, at=X)
 machine = SVC(kernel=kernel, C=10).fit(X, y)
-print(f"SVC with that kernel: {machine.score(X_test, y_test):.1%}")
+print(f"SVC with this kernel: {machine.score(X_test, y_test):.1%}")
 
 # %%
-# :doc:`/functionals` lists the functionals and solvers; :doc:`/extending` has one of your own.
+# :doc:`/functionals` lists the functionals and solvers. :doc:`/extending` shows how to write a functional.

@@ -2,14 +2,14 @@
 Similarity over orbits
 ======================
 
-The route of paper 003. Two images of one digit may be far apart pixel by pixel and close once one of
-them is moved a little: an orbit kernel compares x with every transformation of y, and keeps the best
-fit.
+This route is that of Liu et al. (2022). Two images of the same digit can have very different pixels, and become
+similar after one of them is transformed a little. An orbit kernel compares x with every transformation of y, and
+takes the best fit.
 """
 
 # %%
-# Which transformation fits best? For eight pairs of digits of one class, the second as it is, and as
-# it fits the first.
+# For eight pairs of digits of the same class, find the transformation of the second image that fits the first image
+# best. The figure shows the second image, and its best fit.
 
 import numpy as np
 
@@ -27,14 +27,13 @@ orbit = family.orbit(X[second])
 norms = np.linalg.norm(X[first], axis=1)[:, None] * np.linalg.norm(orbit, axis=2)
 cosines = np.einsum("nd,ned->ne", X[first], orbit) / norms
 fitting = orbit[np.arange(8), cosines.argmax(axis=1)]
-titles = [("other", "fits best") for _ in range(8)]
+titles = [("original", "best fit") for _ in range(8)]
 pairs = show_pairs(X[second], fitting, (28, 28), titles)
 before, after = cosines[:, 0].mean(), cosines.max(axis=1).mean()
-print(f"mean cosine: {before:.2f} as they are, {after:.2f} at the best fit")
+print(f"mean cosine: {before:.2f} without transformation, {after:.2f} at the best fit")
 
 # %%
-# As a kernel, in a support vector machine; then the same on maps of oriented gradients instead of
-# pixels.
+# Use the best fit as the kernel of a support vector classifier, on pixels and on maps of oriented gradients.
 
 from sklearn.svm import SVC
 
@@ -52,8 +51,8 @@ for name, model in models.items():
     print(f"{name}: {accuracy:.1%}")
 
 # %%
-# A best fit is a similarity, but no inner product: its Gram matrix has negative eigenvalues. The mean
-# over the orbit has none.
+# The best-fit kernel is not positive semidefinite: its Gram matrix has negative eigenvalues. That of the average fit,
+# the mean over the orbit, has none.
 
 from invarlearn.kernels import Linear, OrbitKernel
 from invarlearn.plotting import show_spectra
@@ -68,10 +67,11 @@ spectra = show_spectra(
 )
 
 # %%
-# ``OrbitSVC`` repairs the spectrum, of test rows as well (``psd="clip"``), and says what it found:
+# ``OrbitSVC`` sets negative eigenvalues to zero, with the corresponding change for test rows (``psd="clip"``). Its
+# attributes describe the Gram matrix before this repair.
 
 svc = models["OrbitSVC"]
 print(f"smallest eigenvalue {svc.smallest_eigenvalue_:.3f}, {svc.negative_share_:.2%} negative")
 
 # %%
-# :doc:`/similarity` tells which base kernel for what, and how all shifts are compared at once.
+# :doc:`/similarity` describes the base kernels, and how all shifts are compared at once.

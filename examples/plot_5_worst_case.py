@@ -2,14 +2,12 @@
 Against the worst case
 ======================
 
-The route of paper 004. A spammer pads an e-mail with harmless words, and leaves out what gives it
-away. A classifier can be trained against the change that hurts it most; that is convex, whatever the
-family is.
+This route is that of Teo et al. (2007). A spammer can add harmless words to an e-mail and remove suspicious ones.
+This route minimises the loss of each sample under the worst transformation. The problem is convex for every family.
 """
 
 # %%
-# E-mails as counts of words, made up: ten words give spam away, a hundred hint at it, and most mean
-# nothing.
+# Simulate e-mails as word counts. Ten words indicate spam strongly, a hundred weakly, and the others not at all.
 
 import numpy as np
 from scipy import sparse
@@ -20,7 +18,7 @@ n_words = 400
 
 
 def emails(n):
-    """Give word counts, and which of them are spam."""
+    """Return word counts, and labels: 1 for spam, -1 for other e-mails."""
     spam = rng.randint(2, size=n)
     rate = np.full((n, n_words), 0.1)
     rate[:, :10] = np.where(spam[:, None] == 1, 0.5, 0.02)
@@ -29,7 +27,7 @@ def emails(n):
 
 
 def without_worst_words(counts, labels, weights, budget=5):
-    """Leave out, of each spam, the words that give it away most."""
+    """Remove from each spam the words that increase its score most."""
     changed = counts.copy()
     for row in np.flatnonzero(labels == 1):
         gain = np.where(changed[row] > 0, weights * changed[row], -np.inf)
@@ -39,7 +37,7 @@ def without_worst_words(counts, labels, weights, budget=5):
 
 
 def rows_of(counts):
-    """Give sparse rows of length one."""
+    """Return sparse rows of norm one."""
     return normalize(sparse.csr_matrix(counts, dtype=float))
 
 
@@ -47,8 +45,8 @@ counts, labels = emails(400)
 test_counts, test_labels = emails(2000)
 
 # %%
-# Two linear machines: a plain one, and one that expects up to five words to go. Scores of a machine
-# that expects the worst are shifted, so it is the ranking that is compared (AUC).
+# Train two linear classifiers: a plain one, and one for the worst case in which up to five words are removed.
+# Training at the worst case shifts the scores, so the rankings are compared (AUC).
 
 from sklearn.metrics import roc_auc_score
 
@@ -62,14 +60,14 @@ models = {
 }
 for name, model in models.items():
     attacked = without_worst_words(test_counts, test_labels, np.ravel(model.coef_))
-    ranked = [
-        roc_auc_score(test_labels, model.decision_function(rows_of(some)))
-        for some in (test_counts, attacked)
-    ]
-    print(f"{name}: AUC {ranked[0]:.3f} as they are, {ranked[1]:.3f} without the five worst words")
+    original, changed = (
+        roc_auc_score(test_labels, model.decision_function(rows_of(word_counts)))
+        for word_counts in (test_counts, attacked)
+    )
+    print(f"{name}: AUC {original:.3f}, {changed:.3f} without the five worst words")
 
 # %%
-# It spreads its weight over more words, so that no few of them decide:
+# The worst-case classifier distributes its weight over more words, so that its score does not depend on a few.
 
 from matplotlib.figure import Figure
 
@@ -79,12 +77,13 @@ for name, model in models.items():
     weights = np.sort(np.abs(np.ravel(model.coef_)))[::-1]
     plot.plot(np.arange(1, n_words + 1), np.cumsum(weights) / weights.sum(), label=name)
 plot.set_xscale("log")
-plot.set_xlabel("words, the weightiest first")
-plot.set_ylabel("share of all weight")
+plot.set_xlabel("words, by decreasing weight")
+plot.set_ylabel("cumulative proportion of weight")
 plot.legend()
 
 # %%
-# Images go with a kernel. Columns are generated: a transformed copy is made only when it is the worst.
+# For images, use a kernel. The solver generates columns: it computes a transformed copy only when this copy is the
+# worst one.
 
 from invarlearn import WorstCaseSVC
 from invarlearn.audit import worst_case_accuracy
@@ -100,16 +99,17 @@ for name, svc in {
     "plain": WorstCaseSVC(gamma=0.03, C=10.0).fit(X, y),
     "worst case": WorstCaseSVC(family, gamma=0.03, C=10.0).fit(X, y),
 }.items():
-    found = worst_case_accuracy(svc, X_test, y_test, family)
-    print(f"{name}: {found.plain_accuracy:.1%}, and {found.accuracy:.1%} under every change")
+    report = worst_case_accuracy(svc, X_test, y_test, family)
+    print(f"{name}: {report.summary()}")
 
 # %%
-# Digits that the last machine still reads wrongly under the worst change, though rightly as they are:
+# The figure shows digits that the worst-case classifier predicts correctly, but not under their worst transformation:
+# the digit, and the transformed digit with its prediction.
 
-right = np.flatnonzero((svc.predict(X_test) == y_test) & (found.margins < 0))[:8]
-taken = svc.predict(found.rows[right])
-titles = [(str(a), f"→ {b}") for a, b in zip(y_test[right], taken, strict=True)]
-pairs = show_pairs(X_test[right], found.rows[right], (28, 28), titles)
+flips = np.flatnonzero((svc.predict(X_test) == y_test) & (report.margins < 0))[:8]
+predicted = svc.predict(report.rows[flips])
+titles = [(str(a), f"→ {b}") for a, b in zip(y_test[flips], predicted, strict=True)]
+pairs = show_pairs(X_test[flips], report.rows[flips], (28, 28), titles)
 
 # %%
-# :doc:`/worst_case` has real spam, costs, structured outputs, and oracles of your own.
+# :doc:`/worst_case` has results on real spam, costs, structured outputs, and oracles of your own.

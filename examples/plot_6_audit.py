@@ -1,12 +1,15 @@
 """
-How invariant is it, and what helps?
-====================================
+Auditing a classifier, and choosing a family
+============================================
 
-For any classifier of scikit-learn: how often do predictions flip under what should not matter, under
-which transformation most, and which invariances are worth declaring at all?
+An audit measures how often the predictions of any scikit-learn classifier change under transformations, and under
+which transformation they change most. :func:`~invarlearn.audit.choose_family` tests which families increase the
+accuracy.
 """
 
 # %%
+# Audit a support vector classifier under shifts and rotations.
+
 from sklearn.svm import SVC
 
 from invarlearn import VirtualSVC
@@ -25,22 +28,23 @@ report = invariance_report(
 print(report.summary())
 
 # %%
-# The samples that become wrong, the surest mistakes first:
+# The figure shows samples that are misclassified only after a transformation, those with the largest negative margin
+# first.
 
 from invarlearn.plotting import show_pairs
 
 flips = show_pairs(
     [flip.row for flip in report.flips],
-    [flip.moved for flip in report.flips],
+    [flip.transformed for flip in report.flips],
     (28, 28),
     [(str(flip.label), f"→ {flip.predicted}") for flip in report.flips],
 )
 
 # %%
-# Which invariances help? Candidates are tried by nested cross-validation: what is recommended helped
-# samples that took no part in the choice. Mirror images of digits should not be among them.
+# Test candidate families by nested cross-validation. A family is recommended only if it increases the accuracy on
+# samples that were not used for the choice. Reflections of digits should not be recommended.
 
-found = choose_family(
+choice = choose_family(
     VirtualSVC(C=10),
     X[:100],
     y[:100],
@@ -48,7 +52,7 @@ found = choose_family(
     ranges=(1.0,),
     cv=3,
 )
-print(found.summary())
+print(choice.summary())
 
 # %%
-# From the command line, ``invarlearn audit`` writes such a report as a page: :doc:`/command_line`.
+# ``invarlearn audit`` writes such a report as a page, see :doc:`/command_line`.

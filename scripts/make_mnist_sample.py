@@ -1,25 +1,25 @@
-"""Draw the sample of MNIST that comes with the package: 200 of each digit, train and test.
+"""Write the MNIST sample of the package: 200 training and 200 test images of each digit.
 
-Run once, with INVARLEARN_DATA set: python scripts/make_mnist_sample.py
+Run ``python scripts/make_mnist_sample.py`` once, with ``INVARLEARN_DATA`` set.
 """
 
 from pathlib import Path
 
 import numpy as np
 
-from invarlearn.datasets._files import load_arrays, locate
+from invarlearn.datasets.files import fetch_file, load_arrays
 
 TARGET = Path(__file__).parents[1] / "src/invarlearn/datasets/data/mnist_sample.npz"
 
 
-def stratified(y, each, rng):
-    """Give ``each`` random rows of every class, in random order."""
-    rows = [rng.choice(np.flatnonzero(y == c), each, replace=False) for c in np.unique(y)]
+def stratified(y, n_per_class, rng):
+    """Return the indices of ``n_per_class`` random samples of every class, in random order."""
+    rows = [rng.choice(np.flatnonzero(y == c), n_per_class, replace=False) for c in np.unique(y)]
     return rng.permutation(np.concatenate(rows))
 
 
 def main():
-    mnist = load_arrays(locate("mnist.npz"))
+    mnist = load_arrays(fetch_file("mnist.npz"))
     rng = np.random.RandomState(0)
     train = stratified(mnist["y_train"], 200, rng)
     test = stratified(mnist["y_test"], 200, rng)

@@ -7,16 +7,16 @@ import re
 import tomllib
 from pathlib import Path
 
-# those that the suite is run with
+# the extras that the test suite needs
 EXTRAS = ["dask", "parquet", "test"]
 
 
 def oldest(requirement):
     """Turn ``name[extra]>=1.2`` into ``name==1.2``: constraints may not name extras."""
-    found = re.fullmatch(r"([\w.-]+)(?:\[.*\])?>=([\w.]+)", requirement)
-    if found is None:
+    match = re.fullmatch(r"([\w.-]+)(?:\[.*\])?>=([\w.]+)", requirement)
+    if match is None:
         raise SystemExit(f"{requirement!r} in pyproject.toml is not of the form name>=version")
-    return "{}=={}".format(*found.groups())
+    return "{}=={}".format(*match.groups())
 
 
 def main():

@@ -1,7 +1,7 @@
-"""Install each wheel or sdist in a fresh environment, and use it there as a user would.
+"""Install each wheel or sdist into a fresh environment, and test the installed package there.
 
-``python scripts/smoke.py dist/*``, with the Python to try; ``make dist`` does. It ends with an
-error if anything is wrong.
+Run ``python scripts/smoke.py dist/*`` with the Python version to test, as ``make dist`` does. The
+script ends with an error if a test fails.
 """
 
 import csv
@@ -18,21 +18,22 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 
 
-def check(right, what):
-    # not assert: that would do nothing under PYTHONOPTIMIZE
-    if not right:
-        raise SystemExit(f"smoke: {what}")
+def check(condition, failure):
+    """End the script with a message unless a condition holds."""
+    # PYTHONOPTIMIZE disables assert statements
+    if not condition:
+        raise SystemExit(f"smoke: {failure}")
 
 
 def files(folder):
-    """Give the names of all files below a folder, but for compiled ones."""
+    """Return the names of all files in a folder and its subfolders, except compiled ones."""
     paths = (path.relative_to(folder) for path in folder.rglob("*") if path.is_file())
     return {path.as_posix() for path in paths if "__pycache__" not in path.parts}
 
 
 def run(*command, **options):
     print("$", *command, flush=True)
-    subprocess.run([str(one) for one in command], check=True, **options)
+    subprocess.run([str(part) for part in command], check=True, **options)
 
 
 def smoke(path):
@@ -43,25 +44,25 @@ def smoke(path):
         elsewhere.mkdir()
         venv.create(environment, with_pip=True)
         python = environment / ("Scripts" if os.name == "nt" else "bin") / "python"
-        # nothing that the shell says may reach this checkout or its data
+        # environment variables must not refer to this checkout or its data
         clean = {k: v for k, v in os.environ.items() if not k.startswith(("PYTHON", "INVARLEARN"))}
         run(python, "-m", "pip", "install", "--quiet", path, cwd=elsewhere, env=clean)
-        # -I keeps the folder of this script off the path
+        # -I removes the folder of this script from the path
         run(python, "-I", Path(__file__).resolve(), "--inside", cwd=elsewhere, env=clean)
     print(f"smoke: {path.name} works with Python {sys.version.split()[0]}", flush=True)
 
 
 def check_sdist(path):
-    """The sdist has the sources, the tests and what these read."""
+    """Check that an sdist contains the sources, the tests and the files that these read."""
     with tarfile.open(path) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
-    wanted = {f"{folder}/{name}" for folder in ("src", "tests") for name in files(ROOT / folder)}
-    wanted |= {"LICENSE", "Makefile", "README.md", "docs/index.md", "pyproject.toml"}
-    check(wanted <= names, f"{path.name} lacks {sorted(wanted - names)}")
+    expected = {f"{folder}/{name}" for folder in ("src", "tests") for name in files(ROOT / folder)}
+    expected |= {"LICENSE", "Makefile", "README.md", "docs/index.md", "pyproject.toml"}
+    check(expected <= names, f"{path.name} lacks {sorted(expected - names)}")
 
 
 def inside():
-    """Use the installed library; the working directory is empty."""
+    """Test the installed library, in an empty working directory."""
     check_installed()
     check_imports()
     digits = check_estimator()
@@ -73,8 +74,8 @@ def check_installed():
 
     package = Path(invarlearn.__file__).parent
     check(package.is_relative_to(sys.prefix), f"{package} is not in the fresh environment")
-    wanted, found = files(ROOT / "src" / "invarlearn"), files(package)
-    check(wanted == found, f"package and sources differ in {sorted(wanted ^ found)}")
+    expected, installed = files(ROOT / "src" / "invarlearn"), files(package)
+    check(expected == installed, f"package and sources differ in {sorted(expected ^ installed)}")
     distribution = metadata.distribution("invarlearn")
     check(distribution.version == invarlearn.__version__, "versions differ")
     names = [Path(name).name for name in distribution.files or []]
@@ -84,8 +85,8 @@ def check_installed():
 def check_imports():
     import invarlearn
 
-    found = pkgutil.walk_packages(invarlearn.__path__, "invarlearn.")
-    modules = [one.name for one in found if "._" not in one.name]
+    packages = pkgutil.walk_packages(invarlearn.__path__, "invarlearn.")
+    modules = [module.name for module in packages if "._" not in module.name]
     check(len(modules) > 50, f"only {len(modules)} modules")
     for name in ["invarlearn", *modules]:
         module = import_module(name)
@@ -100,9 +101,9 @@ def check_estimator():
 
     digits = load_mnist_sample()
     model = InvariantClassifier(random_state=0).fit(digits.X_train[:50], digits.y_train[:50])
-    right = (model.predict(digits.X_test) == digits.y_test).mean()
-    print(f"50 labels: {100 * right:.1f} % right")
-    check(right > 0.8, "that is too few")
+    accuracy = (model.predict(digits.X_test) == digits.y_test).mean()
+    print(f"50 labels: accuracy {100 * accuracy:.1f} %")
+    check(accuracy > 0.8, "the accuracy is too low")
     return digits
 
 
@@ -117,25 +118,25 @@ def check_commands(digits):
     run(invarlearn, "audit", "test", "--model", "m.skops", "--out", "a.html", "--elements", 5)
     with open("p.csv", newline="") as file:
         rows = list(csv.DictReader(file))
-    right = sum(Path(row["sample"]).parent.name == row["label"] for row in rows)
-    check(len(rows) == 50 and right > 35, f"{right} of {len(rows)} predictions are right")
+    correct = sum(Path(row["sample"]).parent.name == row["label"] for row in rows)
+    check(len(rows) == 50 and correct > 35, f"{correct} of {len(rows)} predictions are correct")
     page = Path("a.html").read_text(encoding="utf-8")
-    css = ROOT / "src" / "invarlearn" / "report" / "page.css"
+    css = ROOT / "src" / "invarlearn" / "report" / "templates" / "page.css"
     check(css.read_text(encoding="utf-8").strip() in page, "the report lacks its style")
 
 
-def write_images(folder, X, y, each):
+def write_images(folder, X, y, n_per_class):
     from PIL import Image
 
     for label in range(10):
         (folder / str(label)).mkdir(parents=True)
-        for i, row in enumerate(X[y == label][:each]):
+        for i, row in enumerate(X[y == label][:n_per_class]):
             pixels = (255 * row).round().astype("uint8").reshape(28, 28)
             Image.fromarray(pixels).save(folder / str(label) / f"{i}.png")
 
 
 if __name__ == "__main__":
-    check(len(sys.argv) > 1, "say which files to try, such as dist/*")
+    check(len(sys.argv) > 1, "name the files to test, such as dist/*")
     if sys.argv[1:] == ["--inside"]:
         inside()
     else:

@@ -1,4 +1,4 @@
-"""Importing the library is cheap: heavy modules come only when they are used."""
+"""Importing the library is cheap: heavy modules are imported when they are used."""
 
 import subprocess
 import sys
@@ -16,11 +16,11 @@ def test_heavy_modules_are_not_imported():
     assert loaded_after("import invarlearn") == []
     estimators = "from invarlearn import VirtualSVC, TangentDistanceClassifier"
     ours = loaded_after(f"{estimators}; import invarlearn.transforms, invarlearn.datasets")
-    # scikit-learn may bring some of them along
+    # scikit-learn may import some of them
     assert set(ours) <= set(loaded_after("import sklearn.svm"))
 
 
-def test_the_public_names_are_there():
+def test_public_names_can_be_imported():
     import invarlearn
 
     for name in invarlearn.__all__:
@@ -37,7 +37,7 @@ def test_an_unknown_name_is_an_attribute_error():
         _ = invarlearn.Nothing
 
 
-def test_public_names_have_docstrings_with_what_they_take():
+def test_public_names_document_their_parameters():
     import inspect
 
     import invarlearn

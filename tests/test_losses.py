@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from invarlearn.losses import (
-    OF_NUMBERS,
+    REGRESSION_LOSSES,
     Absolute,
     EpsilonInsensitive,
     Hinge,
@@ -30,7 +30,7 @@ U = np.linspace(-3.017, 3.019, 61)
 
 @pytest.mark.parametrize("loss", LOSSES, ids=repr)
 @pytest.mark.parametrize("y", [-1.0, 1.0])
-def test_derivatives(loss, y):
+def test_slopes_and_curvatures_are_derivatives(loss, y):
     step = 1e-6
     slope = (loss.value(U + step, y) - loss.value(U - step, y)) / (2 * step)
     np.testing.assert_allclose(loss.slope(U, y), slope, atol=1e-8)
@@ -40,22 +40,22 @@ def test_derivatives(loss, y):
 
 @pytest.mark.parametrize("loss", LOSSES, ids=repr)
 @pytest.mark.parametrize("y", [-1.0, 1.0])
-def test_conjugates(loss, y):
+def test_conjugates_equal_brute_force(loss, y):
     fine = np.linspace(-40, 40, 160_001)
     for s in np.unique(loss.slope(U, y)):
         if abs(s) < 1 or not isinstance(loss, Squared):
             best = (s * fine - loss.value(fine, y)).max()
-            found = loss.conjugate(np.array([s]), y)[0]
-            assert found == pytest.approx(best, abs=1e-4)
+            conjugate = loss.conjugate(np.array([s]), y)[0]
+            assert conjugate == pytest.approx(best, abs=1e-4)
 
 
 @pytest.mark.parametrize("loss", [Hinge(), Absolute(), EpsilonInsensitive(epsilon=0.2)], ids=repr)
-def test_rounding_is_as_close_as_it_is_said_to_be(loss):
+def test_the_rounding_error_is_within_its_bound(loss):
     assert not loss.is_smooth
     for h in (0.2, 0.01):
-        smooth = loss.rounded(h)
+        smooth = loss.smoothed(h)
         assert smooth.is_smooth
-        assert smooth.rounded(0.001) is smooth
+        assert smooth.smoothed(0.001) is smooth
         apart = smooth.value(U, 1.0) - loss.value(U, 1.0)
         if isinstance(loss, Absolute):
             assert apart.max() <= 1e-12
@@ -65,11 +65,11 @@ def test_rounding_is_as_close_as_it_is_said_to_be(loss):
             assert apart.max() <= h / 4 + 1e-12
 
 
-def test_names():
-    assert make_loss("epsilon_insensitive", OF_NUMBERS, "loss", 0.0, 0.0) == Absolute()
+def test_losses_are_made_by_name():
+    assert make_loss("epsilon_insensitive", REGRESSION_LOSSES, "loss", 0.0, 0.0) == Absolute()
     with pytest.raises(ValueError, match="penalty='cubic' is unknown: choose one of absolute"):
-        make_loss("cubic", OF_NUMBERS, "penalty", 0.0, 0.1)
+        make_loss("cubic", REGRESSION_LOSSES, "penalty", 0.0, 0.1)
     with pytest.raises(ValueError, match="smoothing=-1"):
-        make_loss("squared", OF_NUMBERS, "penalty", -1, 0.1)
+        make_loss("squared", REGRESSION_LOSSES, "penalty", -1, 0.1)
     with pytest.raises(ValueError, match="use Absolute"):
         EpsilonInsensitive(epsilon=0)

@@ -1,5 +1,6 @@
-"""Pictures show what they say."""
+"""Figures show the values that they state."""
 
+import re
 from dataclasses import replace
 from functools import partial
 
@@ -15,9 +16,10 @@ from invarlearn.plotting import show_boundaries, show_pairs, show_spectra
 
 
 def test_pairs_are_drawn_side_by_side_in_the_same_shades():
-    rows, moved = np.zeros((5, 6)), np.ones((5, 6))
+    rows, transformed = np.zeros((5, 6)), np.ones((5, 6))
     rows[:, 0] = 0.5
-    figure = show_pairs(rows, moved, (2, 3), [(f"{i}", f"→ {i}") for i in range(5)])
+    titles = [(f"{i}", f"→ {i}") for i in range(5)]
+    figure = show_pairs(rows, transformed=transformed, shape=(2, 3), titles=titles)
     drawn = [axis for axis in figure.axes if axis.images]
     assert [axis.get_title() for axis in drawn[:4]] == ["0", "→ 0", "1", "→ 1"]
     first, second = (axis.images[0].get_array() for axis in drawn[:2])
@@ -35,12 +37,12 @@ def test_pairs_must_match():
 
 
 @pytest.mark.parametrize("gram", [np.zeros((2, 2)), np.triu(np.ones((2, 2))), np.ones((2, 3))])
-def test_spectra_are_of_symmetric_matrices(gram):
+def test_spectra_need_symmetric_matrices(gram):
     with pytest.raises(ValueError, match="mine"):
         show_spectra({"mine": gram})
 
 
-def test_spectra_tell_the_negative_share():
+def test_the_legend_of_spectra_states_the_negative_share():
     basis = np.linalg.qr(np.random.RandomState(0).randn(4, 4))[0]
     gram = basis @ np.diag([5.0, 3.0, 0.0, -2.0]) @ basis.T
     plot = show_spectra({"mine": gram}).axes[0]
@@ -70,7 +72,7 @@ def test_boundaries_need_a_plane_and_two_classes():
         show_boundaries({}, moons.X, moons.y)
 
 
-def test_the_picture_of_spectra_is_true():
+def test_the_picture_of_spectra_matches_its_caption():
     # the caption says that only the best fit has negative eigenvalues
     legend = spectra(n_rows=100).figure.axes[0].get_legend_handles_labels()[1]
     shares = {label.split(":")[0]: float(label.split(": ")[1][:-1]) for label in legend}
@@ -78,27 +80,28 @@ def test_the_picture_of_spectra_is_true():
     assert shares["pixel by pixel"] == shares["average fit over shifts"] == 0
 
 
-def test_the_picture_of_boundaries_tells_its_errors_in_words():
+def test_the_alt_text_of_boundaries_states_the_errors():
     picture = boundaries((0.0, 1.0))
     titles = [axis.get_title() for axis in picture.figure.axes if axis.get_title()]
     assert len(titles) == 2
     for title in titles:
-        name, share = title.split(": ")
-        assert f"{name}: {share.replace('%', ' %')}" in picture.alt
+        name, error = re.match(r"(nu = [\d.]+): .*?(\d+\.\d)", title).groups()
+        assert f"{name}: error {error} %" in picture.alt
 
 
-PICTURED = [one for one in EXPERIMENTS.values() if one.pictures is not None]
+PICTURED = [experiment for experiment in EXPERIMENTS.values() if experiment.pictures is not None]
 
 
 def test_every_paper_has_pictures():
-    assert {one.paper[:9] for one in PICTURED} >= {f"Paper 00{i}" for i in (0, 2, 3, 4)}
+    authors = {experiment.paper.split(" (")[0] for experiment in PICTURED}
+    assert authors >= {f"{name} et al." for name in ("Mroueh", "Zhang", "Liu", "Teo")}
 
 
-@pytest.mark.parametrize("experiment", PICTURED, ids=lambda one: one.id)
+@pytest.mark.parametrize("experiment", PICTURED, ids=lambda experiment: experiment.id)
 def test_pictures_need_no_data_but_the_package(experiment, monkeypatch, tmp_path):
     monkeypatch.setenv("INVARLEARN_DATA", str(tmp_path))
     monkeypatch.setenv("INVARLEARN_DATA_URL", "http://127.0.0.1:9/")
-    monkeypatch.setattr("invarlearn.experiments.paper_003.spectra", partial(spectra, n_rows=60))
+    monkeypatch.setattr("invarlearn.experiments.liu.spectra", partial(spectra, n_rows=60))
     for figure, alt, caption in experiment.pictures():
         assert figure.axes
         assert len(alt) > 20
@@ -115,4 +118,4 @@ def test_pages_show_the_pictures():
     ]
     text = page(experiment, "full", rows, []).html()
     assert text.count("<img ") == len(experiment.pictures())
-    assert "What it looks like" in text
+    assert "<h2>Pictures</h2>" in text

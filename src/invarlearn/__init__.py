@@ -1,7 +1,7 @@
 """Learn from few labelled examples when you know what should not matter.
 
-Name a *family* of transformations once (:mod:`invarlearn.transforms`) and use it through any
-estimator here. Estimators are imported on first use, so ``import invarlearn`` is cheap.
+Declare a *family* of transformations (:mod:`invarlearn.transforms`) and pass it to any estimator of
+this package. Estimators are imported on first use, so that ``import invarlearn`` is fast.
 """
 
 from importlib import import_module
@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
 
-# Public estimator -> the module that has it.
-_ESTIMATORS = {
+# The module of each public name.
+_MODULES = {
+    "BoundedClassifier": "invarlearn.estimators.bounded",
+    "Budget": "invarlearn.estimators.invariant",
     "InvSVC": "invarlearn.estimators.representer",
     "InvSVCCV": "invarlearn.estimators.representer_cv",
     "InvSVR": "invarlearn.estimators.representer",
@@ -20,8 +22,8 @@ _ESTIMATORS = {
     "LaplacianSVC": "invarlearn.estimators.laplacian",
     "OrbitSVC": "invarlearn.estimators.orbit",
     "OrbitSVR": "invarlearn.estimators.orbit",
-    "RLSClassifier": "invarlearn.estimators.rls",
-    "RLSRegressor": "invarlearn.estimators.rls",
+    "RLSClassifier": "invarlearn.estimators.least_squares",
+    "RLSRegressor": "invarlearn.estimators.least_squares",
     "TangentDistanceClassifier": "invarlearn.estimators.tangent_distance",
     "VirtualSVC": "invarlearn.estimators.virtual",
     "WorstCaseLinearSVC": "invarlearn.estimators.worst_case_linear",
@@ -29,12 +31,13 @@ _ESTIMATORS = {
 }
 
 if TYPE_CHECKING:
-    from invarlearn.estimators.invariant import InvariantClassifier, InvariantRegressor
+    from invarlearn.estimators.bounded import BoundedClassifier
+    from invarlearn.estimators.invariant import Budget, InvariantClassifier, InvariantRegressor
     from invarlearn.estimators.laplacian import LaplacianSVC
+    from invarlearn.estimators.least_squares import RLSClassifier, RLSRegressor
     from invarlearn.estimators.orbit import OrbitSVC, OrbitSVR
     from invarlearn.estimators.representer import InvSVC, InvSVR
     from invarlearn.estimators.representer_cv import InvSVCCV
-    from invarlearn.estimators.rls import RLSClassifier, RLSRegressor
     from invarlearn.estimators.tangent_distance import TangentDistanceClassifier
     from invarlearn.estimators.virtual import VirtualSVC
     from invarlearn.estimators.worst_case import WorstCaseSVC
@@ -42,6 +45,8 @@ if TYPE_CHECKING:
     from invarlearn.features.invariant import InvariantFeatures
 
 __all__ = [
+    "BoundedClassifier",
+    "Budget",
     "InvSVC",
     "InvSVCCV",
     "InvSVR",
@@ -62,8 +67,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name in _ESTIMATORS:
-        return getattr(import_module(_ESTIMATORS[name]), name)
+    if name in _MODULES:
+        return getattr(import_module(_MODULES[name]), name)
     raise AttributeError(f"module 'invarlearn' has no attribute {name!r}")
 
 

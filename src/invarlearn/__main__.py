@@ -1,3 +1,3 @@
-from invarlearn.cli import main
+from invarlearn.app.cli import main
 
 main()

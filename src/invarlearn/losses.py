@@ -1,8 +1,9 @@
-"""Convex losses of one number: values, derivatives and conjugates.
+"""Convex scalar losses: values, derivatives and conjugates.
 
-A loss is a function of u, a value or a functional of f, given a target y. Hinge, absolute and
-epsilon-insensitive losses have a kink, which ``smoothing`` rounds off; solvers round it more and
-more finely, and measure how far they are from the sharp optimum by the duality gap.
+A loss compares a number u, the value of a function or of a functional, with a target y. The hinge,
+absolute and epsilon-insensitive losses have a kink, where they are not differentiable.
+``smoothing`` replaces the loss by a parabola around the kink. Solvers decrease ``smoothing`` step
+by step, and bound the distance to the optimum of the original loss by the duality gap.
 """
 
 from __future__ import annotations
@@ -15,19 +16,28 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, xlogy
 
-from invarlearn.transforms._checks import check_number
+from invarlearn._utils.validation import check_choice, check_number
 
 Numbers = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class Loss(ABC):
-    """A convex loss.
+    """Base class of convex losses.
+
+    Methods take arrays ``u`` of shape (n,) and targets ``y``, an array of shape (n,) or a number.
+    They return arrays of shape (n,).
 
     Parameters
     ----------
     smoothing : float, default=0.0
-        Half the width of what is rounded about a kink; losses without a kink do without.
+        Half-width of the interval around a kink in which a parabola replaces the loss. Losses
+        without a kink ignore it.
+
+    Attributes
+    ----------
+    has_kink : bool
+        Whether the loss has a kink if ``smoothing`` is 0.
     """
 
     smoothing: float = 0.0
@@ -36,31 +46,38 @@ class Loss(ABC):
 
     @abstractmethod
     def value(self, u: Numbers, y: Any) -> Numbers:
-        """Give the loss of each number."""
+        """Return the loss at u."""
         raise NotImplementedError
 
     @abstractmethod
     def slope(self, u: Numbers, y: Any) -> Numbers:
-        """Give its derivative by u."""
+        """Return the derivative of the loss with respect to u."""
         raise NotImplementedError
 
     @abstractmethod
     def curvature(self, u: Numbers, y: Any) -> Numbers:
-        """Give its second derivative by u."""
+        """Return the second derivative of the loss with respect to u."""
         raise NotImplementedError
 
     @abstractmethod
     def conjugate(self, s: Numbers, y: Any) -> Numbers:
-        """Give the largest ``s u - value(u)`` over all u, at slopes s that the loss can have."""
+        """Return the convex conjugate, the largest ``s u - value(u, y)`` over all u.
+
+        Parameters
+        ----------
+        s : array of shape (n,)
+            Slopes that the loss attains. The conjugate is infinite at others, which is not checked.
+        y : array of shape (n,), or float
+        """
         raise NotImplementedError
 
     @property
     def is_smooth(self) -> bool:
-        """Whether the loss has a derivative everywhere."""
+        """Whether the loss is differentiable everywhere."""
         return not self.has_kink or self.smoothing > 0
 
-    def rounded(self, smoothing: float) -> Loss:
-        """Give this loss with its kink rounded off, if it has one that is not rounded yet."""
+    def smoothed(self, smoothing: float) -> Loss:
+        """Return the loss with its kink smoothed; a loss that is smooth already stays the same."""
         return self if self.is_smooth else replace(self, smoothing=smoothing)
 
 
@@ -93,17 +110,17 @@ class Logistic(Loss):
         return expit(u) * expit(-u)
 
     def conjugate(self, s: Numbers, y: Any) -> Numbers:
-        share = np.clip(-y * s, 0, 1)
-        return xlogy(share, share) + xlogy(1 - share, 1 - share)
+        p = np.clip(-y * s, 0, 1)
+        return xlogy(p, p) + xlogy(1 - p, 1 - p)
 
 
 class Hinge(Loss):
-    """``max(0, 1 - y u)`` for y = -1 or 1; rounded it is at most smoothing / 4 larger."""
+    """``max(0, 1 - y u)`` for y = -1 or 1. Smoothing increases it by at most ``smoothing / 4``."""
 
     has_kink = True
 
     def value(self, u: Numbers, y: Any) -> Numbers:
-        return rounded_ramp(1 - y * u, self.smoothing)
+        return smoothed_ramp(1 - y * u, self.smoothing)
 
     def slope(self, u: Numbers, y: Any) -> Numbers:
         return -y * rounded_step(1 - y * u, self.smoothing)
@@ -118,21 +135,29 @@ class Hinge(Loss):
 
 @dataclass(frozen=True)
 class EpsilonInsensitive(Loss):
-    """``max(0, |u - y| - epsilon)``; rounded by no more than epsilon."""
+    """``max(0, |u - y| - epsilon)``.
+
+    Parameters
+    ----------
+    smoothing : float, default=0.0
+        As in :class:`Loss`; values above ``epsilon`` act as ``epsilon``.
+    epsilon : float, default=0.1
+        Deviations up to this size have no loss.
+    """
 
     epsilon: float = 0.1
     has_kink = True
 
     def __post_init__(self) -> None:
         if check_number(self.epsilon, "epsilon", low=0) == 0:
-            raise ValueError("epsilon=0 is the absolute loss: use Absolute")
+            raise ValueError("epsilon=0 makes this the absolute loss: use Absolute instead")
 
     @property
     def _width(self) -> float:
         return min(self.smoothing, self.epsilon)
 
     def value(self, u: Numbers, y: Any) -> Numbers:
-        return rounded_ramp(np.abs(u - y) - self.epsilon, self._width)
+        return smoothed_ramp(np.abs(u - y) - self.epsilon, self._width)
 
     def slope(self, u: Numbers, y: Any) -> Numbers:
         return np.sign(u - y) * rounded_step(np.abs(u - y) - self.epsilon, self._width)
@@ -145,16 +170,16 @@ class EpsilonInsensitive(Loss):
 
 
 class Absolute(Loss):
-    """``|u - y|``; rounded, Huber's loss, it is at most smoothing / 2 smaller."""
+    """``|u - y|``. Smoothed, it is Huber's loss, smaller by at most ``smoothing / 2``."""
 
     has_kink = True
 
     def value(self, u: Numbers, y: Any) -> Numbers:
-        far = np.abs(u - y)
+        deviation = np.abs(u - y)
         if self.smoothing == 0:
-            return far
-        near = far**2 / (2 * self.smoothing)
-        return np.where(far < self.smoothing, near, far - self.smoothing / 2)
+            return deviation
+        parabola = deviation**2 / (2 * self.smoothing)
+        return np.where(deviation < self.smoothing, parabola, deviation - self.smoothing / 2)
 
     def slope(self, u: Numbers, y: Any) -> Numbers:
         if self.smoothing == 0:
@@ -170,26 +195,30 @@ class Absolute(Loss):
         return s * y + self.smoothing / 2 * s**2
 
 
-def rounded_ramp(t: Numbers, h: float) -> Numbers:
-    """Give max(0, t), with a parabola between -h and h."""
+def smoothed_ramp(t: Numbers, h: float) -> Numbers:
+    """Return max(0, t), replaced by a parabola where |t| < h: (n,)."""
     if h == 0:
         return np.maximum(t, 0)
     return np.where(np.abs(t) < h, (t + h) ** 2 / (4 * h), np.maximum(t, 0))
 
 
 def rounded_step(t: Numbers, h: float) -> Numbers:
-    """Give its derivative."""
+    """Return the derivative of :func:`smoothed_ramp`: (n,)."""
     return (t > 0).astype(float) if h == 0 else np.clip((t + h) / (2 * h), 0, 1)
 
 
 def rounded_bump(t: Numbers, h: float) -> Numbers:
-    """Give its second derivative."""
+    """Return the second derivative of :func:`smoothed_ramp`: (n,)."""
     return np.zeros_like(t) if h == 0 else np.where(np.abs(t) < h, 1 / (2 * h), 0.0)
 
 
-# One line registers a loss: of labels in two classes, of numbers, and of functionals.
-OF_CLASSES: dict[str, type[Loss]] = {"hinge": Hinge, "logistic": Logistic, "squared": Squared}
-OF_NUMBERS: dict[str, type[Loss]] = {
+# Losses by name: for labels of -1 and 1; for numbers and functionals.
+CLASSIFICATION_LOSSES: dict[str, type[Loss]] = {
+    "hinge": Hinge,
+    "logistic": Logistic,
+    "squared": Squared,
+}
+REGRESSION_LOSSES: dict[str, type[Loss]] = {
     "absolute": Absolute,
     "epsilon_insensitive": EpsilonInsensitive,
     "squared": Squared,
@@ -197,11 +226,26 @@ OF_NUMBERS: dict[str, type[Loss]] = {
 
 
 def make_loss(
-    name: Any, known: dict[str, type[Loss]], what: str, smoothing: float, epsilon: float
+    name: Any,
+    known: dict[str, type[Loss]],
+    what: str,
+    smoothing: float = 0.0,
+    epsilon: float = 0.1,
 ) -> Loss:
-    """Give the loss of this name, or say which there are."""
-    if name not in known:
-        raise ValueError(f"{what}={name!r} is unknown: choose one of {', '.join(sorted(known))}")
+    """Return the loss with this name.
+
+    Parameters
+    ----------
+    name : str
+    known : dict
+        Losses by name: ``CLASSIFICATION_LOSSES`` or ``REGRESSION_LOSSES``.
+    what : str
+        The parameter that ``name`` is the value of, for error messages.
+    smoothing : float, default=0.0
+    epsilon : float, default=0.1
+        Of the epsilon-insensitive loss; 0 returns the absolute loss.
+    """
+    check_choice(name, sorted(known), what)
     smoothing = check_number(smoothing, "smoothing", low=0)
     if known[name] is not EpsilonInsensitive:
         return known[name](smoothing)

@@ -1,4 +1,4 @@
-"""Pictures: orbits and tangents, samples beside what they become, spectra, boundaries."""
+"""Figures of orbits and tangents, of transformed samples, of spectra and of boundaries."""
 
 from __future__ import annotations
 
@@ -22,16 +22,19 @@ def show_family(family: Family, x: ArrayLike, n_shown: int = 24, n_columns: int 
     Parameters
     ----------
     family : Family
-        Acting on images (grey, or with three channels) or spectrograms.
+        A family of images (grey, or with three channels) or spectrograms.
     x : array-like of shape (n_features,)
+        The image.
     n_shown : int, default=24
-        How many elements of the orbit to draw, evenly chosen, the identity first.
+        Maximum number of elements that are drawn. They are evenly spaced in the orbit, and the
+        first is the identity.
     n_columns : int, default=12
+        Maximum number of images in a row of the figure.
 
     Returns
     -------
     matplotlib.figure.Figure
-        Save it with ``savefig``. Tangents are drawn red where ink comes, blue where it goes.
+        Tangents are red where pixel values increase and blue where they decrease.
 
     Examples
     --------
@@ -48,58 +51,62 @@ def show_family(family: Family, x: ArrayLike, n_shown: int = 24, n_columns: int 
     orbit, tangents = family.orbit(X)[0], family.tangents(X)[0]
     shape = family.resolve_shape(X.shape[1])
     if len(shape) < 2 or (len(shape) == 3 and shape[2] not in (1, 3)):
-        raise ValueError(f"rows of shape {shape} are not images that can be drawn")
+        raise ValueError(
+            f"rows of shape {shape} cannot be drawn: the shape must be (height, width), or "
+            "(height, width, channels) with one or three channels"
+        )
     shape = shape[:2] if shape[2:] == (1,) else shape
     low, high = float(X.min()), float(X.max())
-    chosen = np.unique(np.linspace(0, len(orbit) - 1, min(n_shown, len(orbit))).astype(int))
+    indices = np.unique(np.linspace(0, len(orbit) - 1, min(n_shown, len(orbit))).astype(int))
     names = _direction_names(family)
-    n_columns = min(n_columns, max(len(chosen), len(tangents)))
-    n_rows = -(-len(chosen) // n_columns)
+    n_columns = min(n_columns, max(len(indices), len(tangents)))
+    n_rows = -(-len(indices) // n_columns)
     n_tangent_rows = -(-len(tangents) // n_columns)
     heights = [n_rows] + ([1.25 * n_tangent_rows] if len(tangents) else [])
     figure = Figure(figsize=(n_columns, sum(heights) + 0.35), layout="constrained")
     FigureCanvasAgg(figure)
-    parts = figure.subfigures(len(heights), 1, height_ratios=heights, squeeze=False).ravel()
-    for axis, image in zip(_panels(parts[0], n_rows, n_columns), orbit[chosen], strict=False):
+    subfigures = figure.subfigures(len(heights), 1, height_ratios=heights, squeeze=False).ravel()
+    panels = _panels(subfigures[0], n_rows, n_columns)
+    for axis, image in zip(panels, orbit[indices], strict=False):
         axis.set_visible(True)
         shades = (image.reshape(shape) - low) / ((high - low) or 1.0)
         axis.imshow(shades.clip(0, 1), cmap="gray_r", vmin=0, vmax=1)
-    shown = "" if len(chosen) == len(orbit) else f": {len(chosen)} of {len(orbit)} elements"
-    parts[0].suptitle(f"orbit{shown}", fontsize=9)
+    counts = "" if len(indices) == len(orbit) else f": {len(indices)} of {len(orbit)} elements"
+    subfigures[0].suptitle(f"orbit{counts}", fontsize=9)
     if len(tangents):
-        panels = _panels(parts[1], n_tangent_rows, n_columns)
+        panels = _panels(subfigures[1], n_tangent_rows, n_columns)
         for axis, tangent, name in zip(panels, tangents, names, strict=False):
             axis.set_visible(True)
             axis.set_title(name, fontsize=7, pad=2)
             _draw_tangent(axis, tangent.reshape(shape))
-        parts[1].suptitle("tangents", fontsize=9)
+        subfigures[1].suptitle("tangents", fontsize=9)
     return figure
 
 
 def show_pairs(
     rows: ArrayLike,
-    moved: ArrayLike,
+    transformed: ArrayLike,
     shape: tuple[int, ...],
     titles: Sequence[tuple[str, str]] = (),
     origin: str = "upper",
 ) -> Figure:
-    """Draw samples as they are and, beside each, as they become.
+    """Draw pairs of images: each sample beside its transformed version.
 
     Parameters
     ----------
-    rows, moved : array-like of shape (n, n_features)
-        Of a pair, both are drawn in the same shades.
+    rows, transformed : array-like of shape (n_samples, n_features)
+        Samples and transformed samples. The two images of a pair have the same grey scale.
     shape : tuple
-        (height, width), or with one or three channels.
+        (height, width), or (height, width, channels) with one or three channels.
     titles : sequence of pairs of str, default=()
-        Above each pair, the first 14 letters.
+        Titles of the two images of each pair, cut to 14 characters.
     origin : {"upper", "lower"}, default="upper"
-        Where the first row of pixels is: of spectrograms, below.
+        Where the first row of pixels is drawn: "lower" suits spectrograms.
 
     Returns
     -------
     matplotlib.figure.Figure
-        Up to four pairs in a line.
+        With up to four pairs in a row.
 
     Examples
     --------
@@ -113,27 +120,30 @@ def show_pairs(
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    rows, moved = np.asarray(rows), np.asarray(moved)
+    rows, transformed = np.asarray(rows), np.asarray(transformed)
     if not len(rows):
-        raise ValueError("there are no rows to draw")
-    if rows.shape != moved.shape or rows.ndim != 2:
+        raise ValueError("there are no rows to draw: pass at least one sample")
+    if rows.shape != transformed.shape or rows.ndim != 2:
         raise ValueError(
-            f"rows and moved must be tables of the same shape, not {rows.shape} and {moved.shape}"
+            f"rows and transformed have shapes {rows.shape} and {transformed.shape}: they must be "
+            "2-D arrays of the same shape"
         )
     if len(titles) not in (0, len(rows)):
-        raise ValueError(f"{len(titles)} pairs of titles for {len(rows)} rows: give one for each")
+        raise ValueError(
+            f"there are {len(titles)} pairs of titles for {len(rows)} rows: pass one for each row"
+        )
     shape = shape[:2] if shape[2:] == (1,) else shape
-    columns = min(4, len(rows))
-    lines = -(-len(rows) // columns)
-    figure = Figure(figsize=(2.1 * columns, 1.4 * lines + 0.1), layout="constrained")
+    n_columns = min(4, len(rows))
+    n_rows = -(-len(rows) // n_columns)
+    figure = Figure(figsize=(2.1 * n_columns, 1.4 * n_rows + 0.1), layout="constrained")
     FigureCanvasAgg(figure)
-    panels = figure.subplots(lines, 2 * columns, squeeze=False).ravel()
+    panels = figure.subplots(n_rows, 2 * n_columns, squeeze=False).ravel()
     for axis in panels:
         axis.axis("off")
-    for number, pair in enumerate(zip(rows, moved, strict=True)):
+    for number, pair in enumerate(zip(rows, transformed, strict=True)):
         low, high = (float(f(pair)) for f in (np.min, np.max))
-        words = titles[number] if len(titles) else ("", "")
-        for axis, row, title in zip(panels[2 * number :][:2], pair, words, strict=True):
+        pair_titles = titles[number] if len(titles) else ("", "")
+        for axis, row, title in zip(panels[2 * number :][:2], pair, pair_titles, strict=True):
             shades = (np.asarray(row).reshape(shape) - low) / ((high - low) or 1.0)
             axis.imshow(shades, cmap="gray", vmin=0, vmax=1, origin=origin)
             axis.set_title(title[:14], fontsize=9, parse_math=False)
@@ -141,7 +151,7 @@ def show_pairs(
 
 
 def show_spectra(grams: Mapping[str, ArrayLike]) -> Figure:
-    """Draw the eigenvalues of Gram matrices by size, negative ones apart.
+    """Draw the absolute eigenvalues of Gram matrices, and mark the negative ones.
 
     Parameters
     ----------
@@ -151,7 +161,9 @@ def show_spectra(grams: Mapping[str, ArrayLike]) -> Figure:
     Returns
     -------
     matplotlib.figure.Figure
-        Eigenvalues are divided by the largest. Crosses are negative ones, by their size.
+        Eigenvalues in decreasing order, divided by the largest absolute value. Dots are positive
+        eigenvalues and crosses are negative ones. The legend has the sum of the absolute negative
+        eigenvalues in percent of the sum of all absolute eigenvalues.
 
     Examples
     --------
@@ -168,23 +180,27 @@ def show_spectra(grams: Mapping[str, ArrayLike]) -> Figure:
     for number, (name, gram) in enumerate(grams.items()):
         gram = np.asarray(gram, dtype=float)
         if gram.ndim != 2 or not gram.any() or not np.array_equal(gram.shape, gram.shape[::-1]):
-            raise ValueError(f"{name!r} must be a square matrix that is not zero")
+            raise ValueError(
+                f"grams[{name!r}] has shape {gram.shape}, or is zero: it must be a nonzero square "
+                "matrix"
+            )
         if not np.allclose(gram, gram.T):
-            raise ValueError(f"{name!r} is not symmetric: its eigenvalues may not be real")
+            raise ValueError(
+                f"grams[{name!r}] is not symmetric: Gram matrices of kernels are symmetric"
+            )
         values = np.linalg.eigvalsh(gram)[::-1]
         values = values / np.abs(values).max()
-        # rounding makes eigenvalues of nothing negative as often as positive
-        noise = len(values) * np.finfo(float).eps
-        place = np.arange(1, len(values) + 1)
-        negative = values < -noise
+        # rounding makes zero eigenvalues slightly positive or negative
+        rounding = len(values) * np.finfo(float).eps
+        ranks = np.arange(1, len(values) + 1)
+        negative, positive = values < -rounding, values > rounding
         share = np.abs(values[negative]).sum() / np.abs(values).sum()
-        above = values > noise
-        colour = f"C{number}"
-        plot.plot(place[above], values[above], ".", color=colour, label=f"{name}: {share:.1%}")
-        plot.plot(place[negative], -values[negative], "x", color=colour)
+        colour, label = f"C{number}", f"{name}: {share:.1%}"
+        plot.plot(ranks[positive], values[positive], ".", color=colour, label=label)
+        plot.plot(ranks[negative], -values[negative], "x", color=colour)
     plot.set_yscale("log")
-    plot.set_xlabel("eigenvalue, in order")
-    plot.set_ylabel("size, relative to the largest")
+    plot.set_xlabel("rank of the eigenvalue")
+    plot.set_ylabel("absolute value, relative to the largest")
     plot.grid(alpha=0.3)
     legend = plot.legend(title="negative share", loc="lower left", fontsize=9)
     legend.set_zorder(3)
@@ -194,23 +210,23 @@ def show_spectra(grams: Mapping[str, ArrayLike]) -> Figure:
 def show_boundaries(
     models: Mapping[str, Any], X: ArrayLike, y: ArrayLike, labeled: ArrayLike | None = None
 ) -> Figure:
-    """Draw where classifiers of two classes in the plane change their mind, a panel each.
+    """Draw the decision boundaries of binary classifiers in the plane, one panel each.
 
     Parameters
     ----------
     models : dict from str to classifier
-        Fitted, with ``decision_function``.
+        Fitted classifiers with ``decision_function``, by name.
     X : array-like of shape (n_samples, 2)
         Points to draw.
     y : array-like of shape (n_samples,)
-        Their classes. How many of them each model has wrong is told above its panel.
-    labeled : array-like of int or bool, optional
-        Rows that had a label, drawn larger. None: all had one.
+        Classes of the points. The title of a panel has the share that its model misclassifies.
+    labeled : array-like of int, or of bool and shape (n_samples,), optional
+        Labelled points, which are drawn larger. None: no point is drawn larger.
 
     Returns
     -------
     matplotlib.figure.Figure
-        Up to four panels in a line; the boundary is black.
+        With up to four panels in a row. Boundaries are black.
 
     Examples
     --------
@@ -227,33 +243,37 @@ def show_boundaries(
 
     X, y = np.asarray(X, dtype=float), np.asarray(y)
     if X.ndim != 2 or X.shape[1] != 2:
-        raise ValueError(f"boundaries are drawn in the plane: X has shape {X.shape}, not (n, 2)")
+        raise ValueError(
+            f"X has shape {X.shape}: boundaries are drawn for points in the plane, (n_samples, 2)"
+        )
     classes = np.unique(y)
     if len(classes) != 2:
-        raise ValueError(f"boundaries are drawn between two classes, not {len(classes)}")
+        raise ValueError(f"y has {len(classes)} classes: boundaries are drawn between two classes")
     if not models:
-        raise ValueError("there are no models to draw")
-    rows = np.arange(len(X))[[] if labeled is None else np.asarray(labeled)]
-    columns = min(4, len(models))
-    lines = -(-len(models) // columns)
-    figure = Figure(figsize=(3 * columns, 2.6 * lines), layout="constrained")
+        raise ValueError("there are no models to draw: pass at least one")
+    labeled_rows = np.arange(len(X))[[] if labeled is None else np.asarray(labeled)]
+    n_columns = min(4, len(models))
+    n_rows = -(-len(models) // n_columns)
+    figure = Figure(figsize=(3 * n_columns, 2.6 * n_rows), layout="constrained")
     FigureCanvasAgg(figure)
     low, high = X.min(axis=0), X.max(axis=0)
     low, high = low - 0.1 * (high - low), high + 0.1 * (high - low)
-    across, up = np.meshgrid(np.linspace(low[0], high[0], 150), np.linspace(low[1], high[1], 100))
-    places = np.column_stack([across.ravel(), up.ravel()])
-    panels = list(figure.subplots(lines, columns, squeeze=False).flat)
+    x_grid, y_grid = np.meshgrid(
+        np.linspace(low[0], high[0], 150), np.linspace(low[1], high[1], 100)
+    )
+    points = np.column_stack([x_grid.ravel(), y_grid.ravel()])
+    panels = list(figure.subplots(n_rows, n_columns, squeeze=False).flat)
     for axis in panels:
         axis.set_axis_off()
     for (name, model), plot in zip(models.items(), panels, strict=False):
-        values = model.decision_function(places).reshape(across.shape)
-        most = float(np.abs(values).max()) or 1.0
-        plot.contourf(across, up, values, 20, cmap="RdBu_r", vmin=-most, vmax=most, alpha=0.6)
-        if values.min() < 0 < values.max():
-            plot.contour(across, up, values, [0.0], colors="black", linewidths=1.5)
+        scores = model.decision_function(points).reshape(x_grid.shape)
+        limit = float(np.abs(scores).max()) or 1.0
+        plot.contourf(x_grid, y_grid, scores, 20, cmap="RdBu_r", vmin=-limit, vmax=limit, alpha=0.6)
+        if scores.min() < 0 < scores.max():
+            plot.contour(x_grid, y_grid, scores, [0.0], colors="black", linewidths=1.5)
         for label, mark in zip(classes, "os", strict=True):
             plot.scatter(*X[y == label].T, s=6, marker=mark, c="0.3")
-        for row in rows:
+        for row in labeled_rows:
             mark = "o" if y[row] == classes[0] else "s"
             plot.scatter(*X[row], s=70, marker=mark, c="gold", edgecolors="black", zorder=3)
         wrong = float((model.predict(X) != y).mean())
@@ -261,9 +281,9 @@ def show_boundaries(
     return figure
 
 
-def _panels(part: Any, n_rows: int, n_columns: int) -> list[Any]:
-    """Give empty square panels without ticks, hidden until they are used."""
-    panels = list(part.subplots(n_rows, n_columns, squeeze=False).flat)
+def _panels(figure: Any, n_rows: int, n_columns: int) -> list[Any]:
+    """Return empty square panels without ticks, hidden until they are used."""
+    panels = list(figure.subplots(n_rows, n_columns, squeeze=False).flat)
     for axis in panels:
         axis.set_xticks([])
         axis.set_yticks([])
@@ -273,12 +293,11 @@ def _panels(part: Any, n_rows: int, n_columns: int) -> list[Any]:
 
 
 def _direction_names(family: Family) -> list[str]:
-    """Name the tangents after the parts of the family that they belong to."""
-    parts = getattr(family, "parts", [family])
+    """Return names of the tangents, after the parts of the family that they belong to."""
     names = []
-    for part in parts:
+    for part in family.bound_parts():
         name = type(part).__name__.lower()
-        if hasattr(part, "parts"):
+        if len(part.bound_parts()) > 1:
             names += _direction_names(part)
         elif part.n_directions == 1:
             names.append(name)
@@ -288,6 +307,6 @@ def _direction_names(family: Family) -> list[str]:
 
 
 def _draw_tangent(axis: Any, tangent: NDArray) -> None:
-    flat = tangent if tangent.ndim == 2 else tangent.mean(axis=2)
-    limit = np.abs(flat).max() or 1.0
-    axis.imshow(flat, cmap="RdBu_r", vmin=-limit, vmax=limit)
+    grey = tangent if tangent.ndim == 2 else tangent.mean(axis=2)
+    limit = np.abs(grey).max() or 1.0
+    axis.imshow(grey, cmap="RdBu_r", vmin=-limit, vmax=limit)

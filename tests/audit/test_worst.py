@@ -1,4 +1,4 @@
-"""Accuracy at the worst transformation, against looking at all of them."""
+"""Worst-case accuracy against trying every transformation."""
 
 import numpy as np
 import pytest
@@ -17,8 +17,8 @@ FAMILY = Translation(1) * Rotation(10)
 
 @pytest.fixture(scope="module")
 def digits():
-    found = load_mnist_sample()
-    return found.X_train[:150], found.y_train[:150], found.X_test[:40], found.y_test[:40]
+    sample = load_mnist_sample()
+    return sample.X_train[:150], sample.y_train[:150], sample.X_test[:40], sample.y_test[:40]
 
 
 @pytest.mark.parametrize(
@@ -32,30 +32,32 @@ def digits():
     ids=lambda model: type(model).__name__,
 )
 @pytest.mark.parametrize("two", [False, True], ids=["ten classes", "two classes"])
-def test_it_is_the_worst_of_all(digits, model, two):
+def test_accuracy_is_the_worst_over_the_orbit(digits, model, two):
     X, y, Z, t = digits
     if two:
         y, t = (y > 4).astype(int), (t > 4).astype(int)
     model = model.fit(X, y)
-    found = worst_case_accuracy(model, Z, t, FAMILY, max_bytes=200_000)
+    report = worst_case_accuracy(model, Z, t, FAMILY, max_bytes=200_000)
     orbit = FAMILY.orbit(Z)
-    right = model.predict(orbit.reshape(-1, 784)).reshape(len(Z), -1) == t[:, None]
-    assert found.plain_accuracy == model.score(Z, t)
-    assert found.accuracy == pytest.approx(right.all(axis=1).mean())
-    np.testing.assert_array_equal(found.margins > 0, right.all(axis=1))
-    np.testing.assert_allclose(found.rows, orbit[np.arange(len(Z)), found.elements])
-    # where some transformation makes the row wrong, the one that is named does
-    wrong = ~right.all(axis=1)
-    assert not right[wrong, found.elements[wrong]].any()
-    assert sum(found.counts().values()) == len(Z)
+    correct = model.predict(orbit.reshape(-1, 784)).reshape(len(Z), -1) == t[:, None]
+    assert report.untransformed_accuracy == model.score(Z, t)
+    assert report.worst_case_accuracy == pytest.approx(correct.all(axis=1).mean())
+    np.testing.assert_array_equal(report.margins > 0, correct.all(axis=1))
+    np.testing.assert_allclose(report.rows, orbit[np.arange(len(Z)), report.elements])
+    # if any transformation makes the prediction wrong, the named one does
+    wrong = ~correct.all(axis=1)
+    assert not correct[wrong, report.elements[wrong]].any()
+    assert sum(report.counts().values()) == len(Z)
+    percent = [f"{100 * value:.1f} %" for value in (model.score(Z, t), correct.all(axis=1).mean())]
+    assert report.summary().startswith(f"Accuracy {percent[0]}; {percent[1]} if each sample")
 
 
 def test_nothing_changes_without_transformations(digits):
     X, y, Z, t = digits
     model = SVC().fit(X, y)
-    found = worst_case_accuracy(model, Z, t, Identity())
-    assert found.accuracy == found.plain_accuracy
-    assert not found.elements.any()
+    report = worst_case_accuracy(model, Z, t, Identity())
+    assert report.worst_case_accuracy == report.untransformed_accuracy
+    assert not report.elements.any()
     before = Z.copy()
     worst_case_accuracy(model, Z, t, FAMILY)
     np.testing.assert_array_equal(Z, before)
@@ -66,12 +68,12 @@ def test_nothing_changes_without_transformations(digits):
 @pytest.mark.parametrize(
     "family", [FeatureDropping(2), FeatureScaling(0.5, 2.0, budget=2)], ids=repr
 )
-def test_the_closed_form_is_the_worst_of_all(n_classes, kind, family):
+def test_the_closed_form_equals_brute_force(n_classes, kind, family):
     rng = np.random.RandomState(0)
     X = rng.rand(60, 5)
     y = (n_classes * X[:, 0]).astype(int)
     model = LogisticRegression(C=100.0).fit(X, y)
-    found = worst_case_accuracy(model, kind(X), y, family)
+    report = worst_case_accuracy(model, kind(X), y, family)
     low, high = (0.0, 1.0) if isinstance(family, FeatureDropping) else (0.5, 2.0)
     factors = [np.ones(5)]
     for i in range(5):
@@ -82,17 +84,17 @@ def test_the_closed_form_is_the_worst_of_all(n_classes, kind, family):
                     one[i], one[j] = a, b
                     factors.append(one)
     copies = X[:, None] * np.array(factors)
-    right = model.predict(copies.reshape(-1, 5)).reshape(60, -1) == y[:, None]
-    assert found.accuracy == pytest.approx(right.all(axis=1).mean())
-    assert found.accuracy < found.plain_accuracy
-    assert found.elements is None
-    rows = found.rows.toarray() if sparse.issparse(found.rows) else found.rows
-    assert (model.predict(rows) == y).mean() == pytest.approx(found.accuracy)
+    correct = model.predict(copies.reshape(-1, 5)).reshape(60, -1) == y[:, None]
+    assert report.worst_case_accuracy == pytest.approx(correct.all(axis=1).mean())
+    assert report.worst_case_accuracy < report.untransformed_accuracy
+    assert report.elements is None
+    rows = report.rows.toarray() if sparse.issparse(report.rows) else report.rows
+    assert (model.predict(rows) == y).mean() == pytest.approx(report.worst_case_accuracy)
     with pytest.raises(ValueError, match="cannot be listed"):
-        found.counts()
+        report.counts()
 
 
-def test_what_cannot_be_is_refused(digits):
+def test_bad_input_gets_clear_errors(digits):
     X, y, Z, t = digits
     model = SVC().fit(X, y)
     with pytest.raises(TypeError, match="not a Family"):

@@ -1,5 +1,7 @@
 """Contents of the data sets."""
 
+from importlib.resources import files
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -9,7 +11,8 @@ from invarlearn import datasets
 
 def test_the_sample_is_small_and_balanced():
     digits = datasets.load_mnist_sample()
-    assert datasets._fetch._SAMPLE.stat().st_size < 2**20
+    packaged = files("invarlearn.datasets") / "data" / "mnist_sample.npz"
+    assert len(packaged.read_bytes()) < 2**20
     for part in ("train", "test"):
         X, y = digits[f"X_{part}"], digits[f"y_{part}"]
         assert X.shape == (2000, 784)
@@ -101,7 +104,7 @@ def test_two_moons_label_both_moons():
         datasets.make_two_moons(n_labeled=3)
 
 
-def test_translated_images_are_whole_and_somewhere_else():
+def test_translated_images_are_complete_and_displaced():
     X = datasets.load_mnist_sample().X_train[:20]
     clean = datasets.translated(X, noise=0, random_state=0)
     np.testing.assert_allclose(clean.sum(axis=1), X.sum(axis=1), rtol=1e-5)
@@ -114,7 +117,7 @@ def test_translated_images_are_whole_and_somewhere_else():
         datasets.translated(X, canvas=20)
 
 
-def test_rotated_images_keep_their_ink_and_have_noise_outside():
+def test_rotated_images_keep_their_brightness_and_have_noise_outside():
     X = datasets.load_mnist_sample().X_train[:20]
     clean = datasets.rotated(X, noise=0, random_state=0)
     np.testing.assert_allclose(clean.sum(axis=1), X.sum(axis=1), rtol=0.03)

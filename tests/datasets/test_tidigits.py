@@ -1,4 +1,4 @@
-"""The reader of TIDIGITS, on files that look like its own."""
+"""The reader of TIDIGITS, on synthetic files of its formats."""
 
 import numpy as np
 import pytest
@@ -35,7 +35,7 @@ def test_reads_isolated_digits_of_both_kinds_of_file(tmp_path):
     riff = tmp_path / "test" / "girl" / "aj" / "9a.wav"
     riff.parent.mkdir(parents=True)
     wavfile.write(riff, 20000, tone())
-    # digits in a row, oh, and other files are left out
+    # sequences of digits, "oh" and other files are skipped
     write_sphere(tmp_path / "train" / "man" / "ae" / "12a.wav", tone())
     write_sphere(tmp_path / "train" / "man" / "ae" / "oa.wav", tone())
     (tmp_path / "readme.txt").write_text("hello")
@@ -45,14 +45,14 @@ def test_reads_isolated_digits_of_both_kinds_of_file(tmp_path):
     assert sounds.speaker.tolist() == ["aj", "ac", "ae"]
     assert sounds.take.tolist() == ["a", "b", "a"]
     assert [len(x) for x in sounds.X] == [800, 800, 800]
-    # byte orders and containers give the same sound: 440 Hz at 8 kHz
+    # the sound does not depend on byte order and container: 440 Hz at 8 kHz
     for x in sounds.X:
         np.testing.assert_allclose(x, sounds.X[0], atol=1e-6)
         spectrum = np.abs(np.fft.rfft(x))
         assert np.fft.rfftfreq(len(x), 1 / 8000)[spectrum.argmax()] == 440
 
 
-def test_the_spectrogram_takes_it(tmp_path):
+def test_the_spectrogram_accepts_the_sounds(tmp_path):
     from invarlearn.transforms import LogSpectrogram
 
     for digit in "123":
@@ -80,7 +80,7 @@ def test_damaged_files_are_named(tmp_path, damage, message):
     assert "1a.wav" in str(caught.value)
 
 
-def test_a_wrong_folder_is_told(tmp_path):
+def test_a_wrong_folder_gets_a_clear_error(tmp_path):
     with pytest.raises(DataError, match=r"man/ae/1a\.wav"):
         load_tidigits(tmp_path)
     with pytest.raises(DataError, match="not a folder"):

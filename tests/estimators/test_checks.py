@@ -4,6 +4,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from invarlearn import (
+    BoundedClassifier,
     InvariantClassifier,
     InvariantFeatures,
     InvariantRegressor,
@@ -26,13 +27,13 @@ from invarlearn.transforms import CyclicShift, FeatureScaling
 
 
 def expected_failures(estimator):
-    """Name the checks that an estimator cannot pass, with the reason."""
+    """Return the checks that an estimator cannot pass, with the reason."""
     if isinstance(estimator, (RLSClassifier, RLSRegressor)) and estimator.lam is None:
-        reason = "a row of weight two is left out as a whole, of two equal rows one at a time"
+        reason = "leave-one-out holds out a row of weight two as a whole, of two equal rows one"
         return {name: reason for name in WEIGHTS}
     if isinstance(estimator, (WorstCaseSVC, WorstCaseLinearSVC)) and estimator.solver != "bundle":
-        reason = "one optimum, found to tol and by other steps; compared in test_worst_case.py"
-        # scikit-learn 1.6 tries sparse data with estimators that refuse them, and takes that well
+        reason = "the same optimum to tol, by other steps; compared in test_worst_case.py"
+        # scikit-learn 1.6 passes sparse data to estimators that refuse them, and accepts that
         sparse = get_tags(estimator).input_tags.sparse
         return {name: reason for name in WEIGHTS if sparse or "sparse" not in name}
     return {}
@@ -70,6 +71,8 @@ WEIGHTS = [f"check_sample_weight_equivalence_on_{name}_data" for name in ("dense
         InvariantFeatures(n_templates=10, n_bins=5),
         InvariantFeatures(CyclicShift(step=2), n_templates=10, thresholds="uniform"),
         InvariantFeatures(n_templates=10, pooling="max", dtype="float64"),
+        BoundedClassifier(tol=1e-8),
+        BoundedClassifier(loss="hinge"),
         RLSClassifier(),
         RLSClassifier(lam=0.1),
         RLSRegressor(),

@@ -33,11 +33,11 @@ def rows():
 
 
 @pytest.mark.parametrize("lam", [None, 1e-3])
-def test_a_cluster_gives_the_same_answer(cluster, rows, lam):
+def test_a_cluster_fits_the_same_model(cluster, rows, lam):
     X, y, features = rows
-    here = RLSClassifier(lam, n_held=300).fit(features.transform(X), y)
+    here = RLSClassifier(lam, n_held_out=300).fit(features.transform(X), y)
     blocks = features.transform(da.from_array(X, chunks=(230, 400)))
-    there = RLSClassifier(lam, n_held=300).fit(blocks, da.from_array(y, chunks=230))
+    there = RLSClassifier(lam, n_held_out=300).fit(blocks, da.from_array(y, chunks=230))
     assert blocks.chunks[1] == (120,)
     assert there.lam_ == pytest.approx(here.lam_, rel=1e-4)
     scale = np.abs(here.coef_).max()
@@ -46,7 +46,7 @@ def test_a_cluster_gives_the_same_answer(cluster, rows, lam):
     np.testing.assert_array_equal(there.predict(features.transform(X)), here.predict(blocks))
 
 
-def test_numbers_and_dataframes(cluster, rows):
+def test_regression_and_dataframes(cluster, rows):
     pandas = pytest.importorskip("pandas")
     dataframe = pytest.importorskip("dask.dataframe")
     X, y, features = rows
@@ -57,18 +57,20 @@ def test_numbers_and_dataframes(cluster, rows):
     np.testing.assert_allclose(there.coef_, here.coef_, atol=1e-5 * np.abs(here.coef_).max())
     numbers = da.from_array(y[:600].astype(float), chunks=100)
     A = features.transform(X[:600])
-    regress = RLSRegressor().fit(da.from_array(A, chunks=(100, -1)), numbers)
-    known = RLSRegressor().fit(A, y[:600].astype(float))
-    np.testing.assert_allclose(regress.coef_, known.coef_, atol=1e-5 * np.abs(known.coef_).max())
+    distributed_fit = RLSRegressor().fit(da.from_array(A, chunks=(100, -1)), numbers)
+    local = RLSRegressor().fit(A, y[:600].astype(float))
+    np.testing.assert_allclose(
+        distributed_fit.coef_, local.coef_, atol=1e-5 * np.abs(local.coef_).max()
+    )
 
 
-def test_a_killed_worker_costs_time_and_not_the_answer(cluster, rows, tmp_path):
+def test_a_killed_worker_does_not_change_the_model(cluster, rows, tmp_path):
     X, y, features = rows
     marks = tmp_path / "blocks"
     parent = os.getpid()
 
     def deadly(block):
-        """Give the block back; the fourth that a worker begins ends that worker."""
+        """Return the block unchanged; the fourth block that a worker begins kills that worker."""
         if os.getpid() != parent and len(block):
             with open(marks, "a") as file:
                 file.write("begun\n")
@@ -76,9 +78,11 @@ def test_a_killed_worker_costs_time_and_not_the_answer(cluster, rows, tmp_path):
                 os.kill(os.getpid(), signal.SIGKILL)
         return block
 
-    here = RLSClassifier(n_held=300).fit(features.transform(X), y)
+    here = RLSClassifier(n_held_out=300).fit(features.transform(X), y)
     blocks = da.from_array(X, chunks=(150, -1)).map_blocks(deadly, dtype=X.dtype)
-    there = RLSClassifier(n_held=300).fit(features.transform(blocks), da.from_array(y, chunks=150))
+    there = RLSClassifier(n_held_out=300).fit(
+        features.transform(blocks), da.from_array(y, chunks=150)
+    )
     assert marks.read_text().count("begun") > 14
     np.testing.assert_allclose(there.coef_, here.coef_, atol=1e-5 * np.abs(here.coef_).max())
 
@@ -88,7 +92,10 @@ def test_bad_input_gets_clear_errors(rows):
     blocks, labels = da.from_array(X, chunks=(500, -1)), da.from_array(y, chunks=500)
     cases = [
         (lambda: RLSClassifier().fit(blocks, y), "y is not"),
-        (lambda: RLSClassifier().fit(blocks, labels.rechunk(400)), "rechunk them alike"),
+        (
+            lambda: RLSClassifier().fit(blocks, labels.rechunk(400)),
+            "rechunk them to the same blocks",
+        ),
         (lambda: RLSClassifier().fit(blocks, labels, sample_weight=labels), "sample_weight"),
         (lambda: RLSClassifier(class_weight="balanced").fit(blocks, labels), "dict of"),
         (lambda: RLSClassifier().fit(blocks, da.zeros(2000, chunks=500)), "one class only"),
@@ -105,7 +112,7 @@ def test_bad_input_gets_clear_errors(rows):
         RLSClassifier().fit(blocks, labels + 0.5 * blocks[:, 300])
 
 
-def test_features_are_fitted_on_blocks_from_everywhere(rows):
+def test_features_are_fitted_on_rows_of_all_blocks(rows):
     X, _, _ = rows
     dark = np.concatenate([np.zeros_like(X[:500]), X[:1500]])
     fitted = InvariantFeatures(Translation(1), 20, 6, random_state=0)
@@ -129,11 +136,11 @@ def test_empty_blocks_and_predictions(rows):
     np.testing.assert_array_equal(predicted.compute(), here.predict(features.transform(X[keep])))
     assert there.decision_function(maps).compute().shape == (1600, 10)
     for kind in (np.float32, np.float64):
-        few = X[:60].astype(kind)
-        for step in (OrientedGradients(), Centred().fit(few)):
-            lazy = step.transform(da.from_array(few, chunks=(20, -1)))
+        sample = X[:60].astype(kind)
+        for step in (OrientedGradients(), Centred().fit(sample)):
+            lazy = step.transform(da.from_array(sample, chunks=(20, -1)))
             assert lazy.dtype == lazy.compute().dtype == kind
-            np.testing.assert_allclose(lazy.compute(), step.transform(few), atol=1e-6)
+            np.testing.assert_allclose(lazy.compute(), step.transform(sample), atol=1e-6)
     two = RLSRegressor().fit(maps, da.stack([labels, -labels], axis=1).rechunk({1: -1}) * 1.0)
     assert two.predict(maps).compute().shape == (1600, 2)
 
@@ -142,8 +149,8 @@ def test_generators_as_random_state_are_drawn_from_once(rows):
     X, y, features = rows
     maps = da.from_array(features.transform(X[:400]), chunks=(20, -1))
     labels = da.from_array(y[:400], chunks=20)
-    found = {
-        RLSClassifier(n_held=5, random_state=np.random.RandomState(0)).fit(maps, labels).lam_
+    lams = {
+        RLSClassifier(n_held_out=5, random_state=np.random.RandomState(0)).fit(maps, labels).lam_
         for _ in range(4)
     }
-    assert len(found) == 1
+    assert len(lams) == 1

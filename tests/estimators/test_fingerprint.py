@@ -1,4 +1,4 @@
-"""What is kept on disk must not outlive the code that made it."""
+"""Fingerprints of kernels in the cache change with code, parameters and fitted state."""
 
 from functools import partial
 
@@ -16,7 +16,7 @@ from invarlearn.transforms import Custom, Rotation, Translation
 
 
 def written(text, name="f"):
-    """Give a function of a user's session."""
+    """Return a function of a user's session."""
     session = {"__name__": "session", "np": np}
     exec(text, session)
     return session[name]
@@ -60,7 +60,7 @@ def test_changed_code_changes_the_fingerprint(change, place):
     assert fingerprint(kernel(before)) != fingerprint(kernel(after))
 
 
-def test_kernels_are_told_apart_by_parameters_and_fits_alone():
+def test_fingerprints_depend_on_parameters_and_fitted_state_only():
     X = np.random.RandomState(0).rand(3, 784)
     kernel = OrbitKernel(RBF(), Translation(1) * Rotation(15), features=OrientedGradients().fit(X))
     assert fingerprint(clone(kernel)) == fingerprint(clone(kernel))
@@ -69,7 +69,7 @@ def test_kernels_are_told_apart_by_parameters_and_fits_alone():
     assert fingerprint(clone(kernel).set_params(pooling="mean")) != fingerprint(clone(kernel))
 
 
-def test_memory_notices_a_function_that_kept_its_name(tmp_path):
+def test_memory_recomputes_a_changed_function_of_the_same_name(tmp_path):
     digits = load_mnist_sample()
     X, y = digits.X_train[:30], digits.y_train[:30]
     for text in ("def f(Z): return Z[:, ::-1]", "def f(Z): return np.roll(Z, 3, axis=1)"):
@@ -78,15 +78,15 @@ def test_memory_notices_a_function_that_kept_its_name(tmp_path):
         assert kept == OrbitSVC(family).fit(X, y).smallest_eigenvalue_
 
 
-def test_what_cannot_be_told_apart_is_refused(tmp_path):
+def test_functions_without_a_fingerprint_are_refused(tmp_path):
     digits = load_mnist_sample()
     lines = (line for line in "abc")
     family = Custom([lambda Z: Z if lines else -Z])
-    with pytest.raises(ValueError, match="leave memory= out"):
+    with pytest.raises(ValueError, match="pass memory=None"):
         OrbitSVC(family, memory=str(tmp_path)).fit(digits.X_train[:30], digits.y_train[:30])
 
 
-def test_code_reached_through_a_module_of_the_user_counts(tmp_path, monkeypatch):
+def test_code_in_a_module_of_the_user_changes_the_fingerprint(tmp_path, monkeypatch):
     import importlib
     import sys
 
@@ -102,7 +102,7 @@ def test_code_reached_through_a_module_of_the_user_counts(tmp_path, monkeypatch)
     del sys.modules["helper_of_user"]
 
 
-def test_features_with_caches_can_be_kept(tmp_path):
+def test_features_with_internal_caches_are_cached_once(tmp_path):
     digits = load_mnist_sample()
     X, y = digits.X_train[:30], digits.y_train[:30]
     features = InvariantFeatures(None, 5, 3, random_state=0)

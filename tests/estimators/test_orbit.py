@@ -12,16 +12,10 @@ from sklearn.preprocessing import FunctionTransformer
 from sklearn.svm import SVC, SVR
 
 from invarlearn import OrbitSVC, OrbitSVR
-from invarlearn.datasets import load_mnist_sample
 from invarlearn.features import OrientedGradients
 from invarlearn.kernels import RBF, LocalPolynomial, OrbitKernel
 from invarlearn.kernels.definiteness import spectrum_of
 from invarlearn.transforms import Custom, CyclicShift, Reflection, Rotation, Shear, Translation
-
-
-@pytest.fixture(scope="module")
-def digits():
-    return load_mnist_sample()
 
 
 def indefinite(n=12, seed=0):
@@ -70,7 +64,7 @@ def test_a_definite_matrix_is_left_alone():
     assert not spectrum_of(indefinite(), None).gershgorin
 
 
-def test_indefinite_matrices_are_told_of_if_asked():
+def test_indefinite_matrices_warn_on_request():
     with pytest.warns(UserWarning, match="the Gram matrix is indefinite"):
         spectrum_of(indefinite(), "warn")
     with pytest.raises(ValueError, match="psd='fold' is unknown"):
@@ -86,6 +80,39 @@ def test_without_a_family_it_is_an_svc(digits):
         np.testing.assert_allclose(
             ours.decision_function(X_test), theirs.decision_function(X_test), atol=1e-2
         )
+
+
+@pytest.mark.parametrize(
+    "rule", [{}, {"break_ties": True}, {"decision_function_shape": "ovo"}], ids=str
+)
+def test_predictions_follow_the_rule_of_svc(digits, rule):
+    X, y, X_test = digits.X_train[:60], digits.y_train[:60], digits.X_test[:500]
+    options = {"kernel": "poly", "degree": 8, "gamma": 1 / 784, "tol": 1e-8}
+    ours = OrbitSVC(normalize=False, C=1.0, psd=None, **options, **rule).fit(X, y)
+    theirs = SVC(C=1.0, coef0=1.0, **options, **rule).fit(X, y)
+    np.testing.assert_array_equal(ours.predict(X_test), theirs.predict(X_test))
+    np.testing.assert_allclose(
+        ours.decision_function(X_test), theirs.decision_function(X_test), atol=1e-5
+    )
+
+
+def test_margins_decide_ties_on_request(digits):
+    X, y, X_test = digits.X_train[:60], digits.y_train[:60], digits.X_test[:500]
+    votes = OrbitSVC().fit(X, y).predict(X_test)
+    margins = OrbitSVC(break_ties=True).fit(X, y)
+    assert (votes != margins.predict(X_test)).any()
+    decisions = margins.decision_function(X_test)
+    np.testing.assert_array_equal(margins.predict(X_test), decisions.argmax(axis=1))
+
+
+def test_ties_of_pairs_have_no_margins(digits):
+    X, y = digits.X_train[:60], digits.y_train[:60]
+    with pytest.raises(ValueError, match="break_ties=True needs"):
+        OrbitSVC(break_ties=True, decision_function_shape="ovo").fit(X, y)
+    with pytest.raises(TypeError, match="break_ties='yes' must be True or False"):
+        OrbitSVC(break_ties="yes").fit(X, y)
+    with pytest.raises(ValueError, match="decision_function_shape='all' is unknown"):
+        OrbitSVC(decision_function_shape="all").fit(X, y)
 
 
 def test_it_is_an_svc_on_the_repaired_gram_matrix(digits):
@@ -112,11 +139,28 @@ def test_best_fit_beats_the_plain_kernel(digits, psd):
     assert ours.score(digits.X_test[:300], digits.y_test[:300]) > plain + 0.05
 
 
-def test_only_support_vectors_are_compared_where_nothing_was_repaired(digits):
+# Numbers of rows that the following functions have transformed.
+TRANSFORMED = []
+
+
+def recorded_flip(rows):
+    TRANSFORMED.append(len(rows))
+    return Reflection(1).orbit(rows)[:, 1]
+
+
+def recorded(rows):
+    TRANSFORMED.append(len(rows))
+    return rows.copy()
+
+
+def test_only_support_vectors_are_compared_if_nothing_was_repaired(digits):
     rows = digits.y_train < 2
     X, y = digits.X_train[rows][:80], digits.y_train[rows][:80]
-    svc = OrbitSVC(Reflection(1), pooling="mean").fit(X, y)
-    assert len(svc._orbits.Y) == len(svc.svc_.support_) < 80
+    flipped = Custom([recorded_flip], is_group=True, is_unitary=True)
+    svc = OrbitSVC(flipped, pooling="mean").fit(X, y)
+    TRANSFORMED.clear()
+    svc.decision_function(digits.X_test[:10])
+    assert sum(TRANSFORMED) == len(svc.svc_.support_) < 80
     rows = svc.kernel_(digits.X_test[:10], X)
     np.testing.assert_allclose(
         svc.decision_function(digits.X_test[:10]), svc.svc_.decision_function(rows), atol=1e-4
@@ -140,7 +184,7 @@ def test_a_search_over_c_computes_each_gram_matrix_once(digits, tmp_path, monkey
     assert len(calls) == 2
 
 
-def test_features_and_local_kernels_take_part(digits):
+def test_features_and_local_kernels_can_be_used(digits):
     X, y = digits.X_train[:40], digits.y_train[:40] % 2
     root = OrbitSVC(Translation(1), features=FunctionTransformer(np.sqrt)).fit(X, y)
     local = OrbitSVC(Translation(1), kernel=LocalPolynomial((5,), (2, 4)), normalize=False)
@@ -156,10 +200,10 @@ def test_bad_input_gets_clear_errors(digits):
         OrbitSVC(kernel="cosine").fit(X, y)
     with pytest.raises(ValueError, match="psd='fold' is unknown"):
         OrbitSVC(psd="fold").fit(X, y)
-    with pytest.raises(ValueError, match="out of sight"):
+    with pytest.raises(ValueError, match="out of its frame"):
         OrbitSVC(Translation(28)).fit(X, y)
-    with pytest.raises(TypeError, match="gamma='scale' must be a number"):
-        OrbitSVC(gamma="scale").fit(X, y)
+    with pytest.raises(ValueError, match="gamma='wide' is unknown"):
+        OrbitSVC(gamma="wide").fit(X, y)
     with pytest.raises(TypeError, match="is not a Family"):
         OrbitSVC("translation").fit(X, y)
     with pytest.raises(ValueError, match="not a square one"):
@@ -172,25 +216,29 @@ def test_probabilities_are_calibrated_and_agree_with_predictions(digits):
     X, y = digits.X_train[:200], digits.y_train[:200]
     X_test, y_test = digits.X_test[:500], digits.y_test[:500]
     svc = OrbitSVC(Translation(1) * Rotation(15), probability=True).fit(X, y)
-    found = svc.predict_proba(X_test)
-    np.testing.assert_allclose(found.sum(axis=1), 1)
-    assert (svc.classes_[found.argmax(axis=1)] == svc.predict(X_test)).mean() > 0.98
-    # better than constants, and about as sure as it is right
-    assert log_loss(y_test, found) < 0.4 < log_loss(y_test, np.full(found.shape, 0.1))
-    right = svc.predict(X_test) == y_test
-    assert abs(found.max(axis=1).mean() - right.mean()) < 0.1
+    probabilities = svc.predict_proba(X_test)
+    np.testing.assert_allclose(probabilities.sum(axis=1), 1)
+    assert (svc.classes_[probabilities.argmax(axis=1)] == svc.predict(X_test)).mean() > 0.98
+    # better than constants, and about as confident as accurate
+    assert (
+        log_loss(y_test, probabilities) < 0.4 < log_loss(y_test, np.full(probabilities.shape, 0.1))
+    )
+    correct = svc.predict(X_test) == y_test
+    assert abs(probabilities.max(axis=1).mean() - correct.mean()) < 0.1
 
 
 def test_two_classes_have_probabilities_too(digits):
     y = digits.y_train[:200] < 5
     svc = OrbitSVC(Translation(1), probability=True).fit(digits.X_train[:200], y)
-    found = svc.predict_proba(digits.X_test[:50])
-    np.testing.assert_array_equal(found[:, 1] > 0.5, svc.decision_function(digits.X_test[:50]) > 0)
+    probabilities = svc.predict_proba(digits.X_test[:50])
+    np.testing.assert_array_equal(
+        probabilities[:, 1] > 0.5, svc.decision_function(digits.X_test[:50]) > 0
+    )
 
 
-def test_probabilities_need_two_of_each_class():
+def test_probabilities_need_two_samples_of_each_class():
     X, y = np.random.RandomState(0).rand(4, 9), [0, 0, 0, 1]
-    with pytest.raises(ValueError, match="at least two samples of each class"):
+    with pytest.raises(ValueError, match="two or more samples of each class"):
         OrbitSVC(Translation(1), probability=True).fit(X, y)
     svc = OrbitSVC(Translation(1)).fit(X, y)
     assert not hasattr(svc, "predict_proba")
@@ -209,8 +257,8 @@ def test_regression_is_an_svr_on_the_repaired_gram_matrix(digits):
     np.testing.assert_allclose(ours.predict(X_test), expected, atol=1e-3)
 
 
-def test_regression_does_not_see_what_should_not_matter():
-    """How far two peaks lie apart, wherever they are."""
+def test_regression_with_a_family_is_more_accurate():
+    """The target is the distance of two peaks, whose position varies."""
     rng = np.random.RandomState(0)
     gaps, places = rng.uniform(4, 16, 150), rng.randint(40, size=150)
 
@@ -219,38 +267,40 @@ def test_regression_does_not_see_what_should_not_matter():
         return np.roll(sum(peaks), place)
 
     X = np.stack([signal(gap, place) for gap, place in zip(gaps, places, strict=True)])
-    few, rest = slice(0, 40), slice(40, None)
-    plain = OrbitSVR().fit(X[few], gaps[few]).score(X[rest], gaps[rest])
-    ours = OrbitSVR(CyclicShift()).fit(X[few], gaps[few]).score(X[rest], gaps[rest])
+    train, test = slice(0, 40), slice(40, None)
+    plain = OrbitSVR().fit(X[train], gaps[train]).score(X[test], gaps[test])
+    ours = OrbitSVR(CyclicShift()).fit(X[train], gaps[train]).score(X[test], gaps[test])
     assert ours > 0.95
     assert plain < 0.5
 
 
 @pytest.mark.parametrize("family", [Translation(1) * Rotation(15), Translation(5, wrap=True)])
 @pytest.mark.parametrize("psd", ["clip", None])
-def test_orbits_are_kept_and_change_nothing(digits, family, psd):
+def test_cached_orbits_do_not_change_predictions(digits, family, psd):
     X, y = digits.X_train[:70], digits.y_train[:70]
-    svc = OrbitSVC(family, psd=psd).fit(X, y)
+    svc = OrbitSVC(family * Custom([recorded]), psd=psd).fit(X, y)
+    TRANSFORMED.clear()
     first = svc.decision_function(digits.X_test[:20])
-    assert len(svc._orbits._kept)
+    assert TRANSFORMED
+    TRANSFORMED.clear()
     np.testing.assert_array_equal(svc.decision_function(digits.X_test[:20]), first)
-    # one at a time, after a trip through a file, and with no room to keep anything
+    # row by row, after pickling, and with too little memory for a cache
     alone = [svc.decision_function(row[None])[0] for row in digits.X_test[:3]]
     np.testing.assert_allclose(alone, first[:3], atol=1e-4)
-    copy = pickle.loads(pickle.dumps(svc))
-    assert not len(copy._orbits._kept)
-    for model in (svc, copy):
-        with config_context(working_memory=1):
-            found = model.decision_function(digits.X_test[:20])
-        np.testing.assert_allclose(found, first, atol=1e-4)
-    # other numbers than it was trained on are brought to its precision
-    before = len(svc._orbits._kept)
+    # rows of another precision are converted to that of the training rows
     np.testing.assert_allclose(svc.decision_function(digits.X_test[:20].tolist()), first, atol=1e-4)
-    assert len(svc._orbits._kept) == before
+    assert not TRANSFORMED
+    copy = pickle.loads(pickle.dumps(svc))
+    for _ in range(2):
+        with config_context(working_memory=1):
+            decisions = copy.decision_function(digits.X_test[:20])
+        np.testing.assert_allclose(decisions, first, atol=1e-4)
+        assert TRANSFORMED
+        TRANSFORMED.clear()
 
 
-def test_only_known_rows_are_transformed(digits):
-    """At prediction, x is compared with the orbits of support vectors as it is."""
+def test_prediction_transforms_support_vectors_only(digits):
+    """At prediction, x itself is compared with the orbits of support vectors."""
     X, y = digits.X_train[:40], digits.y_train[:40]
     seen = []
 
@@ -264,7 +314,7 @@ def test_only_known_rows_are_transformed(digits):
     assert sum(seen) == len(svc.svc_.support_)
 
 
-def test_images_without_ink_are_handled(digits):
+def test_blank_images_have_finite_scores(digits):
     X, y = digits.X_train[:40].copy(), digits.y_train[:40]
     X[0] = 0
     for features in (None, OrientedGradients()):
@@ -272,14 +322,14 @@ def test_images_without_ink_are_handled(digits):
         assert np.isfinite(svc.decision_function(np.zeros((2, 784)))).all()
 
 
-def test_few_rows_that_separate_give_no_certainty(digits):
+def test_few_separable_rows_do_not_give_certainty(digits):
     chosen = np.flatnonzero(np.isin(digits.y_train, (3, 8)))
     rows = np.random.RandomState(0).permutation(chosen)[:24]
     svc = OrbitSVC(Translation(1) * Rotation(15), probability=True)
     svc.fit(digits.X_train[rows], digits.y_train[rows])
     test = np.isin(digits.y_test, (3, 8))
-    found = svc.predict_proba(digits.X_test[test])
-    assert log_loss(digits.y_test[test], found) < 0.4
+    probabilities = svc.predict_proba(digits.X_test[test])
+    assert log_loss(digits.y_test[test], probabilities) < 0.4
 
 
 @pytest.mark.parametrize(
@@ -291,7 +341,7 @@ def test_few_rows_that_separate_give_no_certainty(digits):
         (OrbitSVR, {"epsilon": -1}),
     ],
 )
-def test_bad_parameters_are_refused_before_anything_is_computed(digits, machine, wrong):
+def test_bad_parameters_are_refused_before_the_kernel_is_computed(digits, machine, wrong):
     def never(rows):
         raise AssertionError("the family was used")
 

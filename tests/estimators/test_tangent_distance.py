@@ -1,18 +1,13 @@
-"""Tangent distance against least squares, pair by pair."""
+"""Tangent distance against least squares for each pair of rows."""
 
 import numpy as np
 import pytest
+from sklearn import config_context
 
 from invarlearn import TangentDistanceClassifier
-from invarlearn.datasets import load_mnist_sample
-from invarlearn.estimators._tangent_distance import one_sided, two_sided
-from invarlearn.estimators.tangent_distance import orthonormal
+from invarlearn.kernels._tangent_distance import one_sided, two_sided
+from invarlearn.kernels.tangent_planes import orthonormal
 from invarlearn.transforms import CyclicShift, Rotation, Scaling, Thickness, Translation
-
-
-@pytest.fixture(scope="module")
-def digits():
-    return load_mnist_sample()
 
 
 def least_squares(x, y, columns):
@@ -57,7 +52,7 @@ def test_bases_are_orthonormal_and_zero_where_nothing_is_left():
     np.testing.assert_allclose(basis[0].T @ coefficients, tangents[0].T, atol=1e-9)
 
 
-def test_a_small_move_costs_nothing(digits):
+def test_the_distance_to_a_small_transformation_is_nearly_zero(digits):
     family = Translation(1) * Rotation(10)
     x = family.smooth(digits.X_test[:1].astype(float))
     moved = x + 0.01 * family.tangents(x, smoothing=0)[:, 2]
@@ -79,13 +74,13 @@ def test_without_directions_it_is_euclidean(digits):
     np.testing.assert_allclose(distance, np.sqrt(np.sort(truth, axis=1)[:, :3]), rtol=1e-4)
 
 
-def test_blocks_and_threads_do_not_change_the_answer(digits, monkeypatch):
+def test_blocks_and_threads_do_not_change_the_neighbours(digits):
     args = digits.X_train[:40], digits.y_train[:40]
     whole = TangentDistanceClassifier().fit(*args).kneighbors(digits.X_test[:50], 5)
     threads = TangentDistanceClassifier(n_jobs=2).fit(*args).kneighbors(digits.X_test[:50], 5)
     np.testing.assert_array_equal(whole, threads)
-    monkeypatch.setattr("invarlearn.estimators.tangent_distance.BLOCK_BYTES", 2**18)
-    parts = TangentDistanceClassifier().fit(*args).kneighbors(digits.X_test[:50], 5)
+    with config_context(working_memory=4):
+        parts = TangentDistanceClassifier().fit(*args).kneighbors(digits.X_test[:50], 5)
     np.testing.assert_array_equal(whole[1], parts[1])
     np.testing.assert_allclose(whole[0], parts[0], rtol=1e-4)
 
@@ -126,7 +121,7 @@ def test_bad_input_gets_clear_errors():
 
 @pytest.mark.parametrize("offset", [0.0, 1000.0])
 @pytest.mark.parametrize("sides", [1, 2])
-def test_an_offset_does_not_drown_single_precision(digits, offset, sides):
+def test_single_precision_survives_an_offset(digits, offset, sides):
     family = Translation(1, fill="edge") * Rotation(10, fill="edge")
     X, y = digits.X_train[:60] + np.float32(offset), digits.y_train[:60]
     X_test = digits.X_test[:100] + np.float32(offset)
@@ -146,7 +141,7 @@ def test_the_unit_of_the_pixels_does_not_matter(digits, scale):
     np.testing.assert_allclose(scaled[0], scale * plain[0], rtol=1e-4)
 
 
-def test_what_is_fitted_does_not_follow_later_changes(digits):
+def test_later_changes_of_parameters_and_rows_have_no_effect(digits):
     family = Translation(1) * Rotation(10)
     X = digits.X_train[:40].copy()
     knn = TangentDistanceClassifier(family, smoothing=0).fit(X, digits.y_train[:40])

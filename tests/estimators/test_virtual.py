@@ -1,16 +1,23 @@
+"""VirtualSVC against libsvm on augmented samples."""
+
+import warnings
+
 import numpy as np
 import pytest
 from sklearn import config_context
 from sklearn.svm import SVC
 
 from invarlearn import VirtualSVC
-from invarlearn.datasets import load_mnist_sample
-from invarlearn.transforms import Custom, Reflection, Rotation, Sampled, Shear, Translation
-
-
-@pytest.fixture(scope="module")
-def digits():
-    return load_mnist_sample()
+from invarlearn.kernels import RBF, OrbitKernel
+from invarlearn.transforms import (
+    Custom,
+    CyclicShift,
+    Reflection,
+    Rotation,
+    Sampled,
+    Shear,
+    Translation,
+)
 
 
 def test_without_a_family_it_is_an_svc(digits):
@@ -24,7 +31,7 @@ def test_without_a_family_it_is_an_svc(digits):
     assert ours.n_virtual_ == 100
 
 
-def test_it_is_an_svc_on_copies_made_by_hand(digits):
+def test_it_is_an_svc_on_augmented_copies(digits):
     X, y, X_test = digits.X_train[:60], digits.y_train[:60], digits.X_test[:100]
     ours = VirtualSVC(Reflection(1), gamma=0.02).fit(X, y)
     flipped = X.reshape(-1, 28, 28)[:, :, ::-1].reshape(-1, 784)
@@ -34,7 +41,7 @@ def test_it_is_an_svc_on_copies_made_by_hand(digits):
 
 
 def test_a_symmetric_family_makes_symmetric_predictions(digits):
-    """Trained on a whole group orbit, the machine is as invariant as its data."""
+    """Trained on whole orbits of a group, predictions are invariant."""
     X, y = digits.X_train[:60], digits.y_train[:60]
     svc = VirtualSVC(Reflection(1), tol=1e-8).fit(X, y == 3)
     flipped = digits.X_test[:50].reshape(-1, 28, 28)[:, :, ::-1].reshape(-1, 784)
@@ -61,7 +68,7 @@ def test_invariance_helps_with_few_labels(digits):
     assert ours > plain + 0.03
 
 
-def test_weights_follow_the_copies(digits):
+def test_augmented_copies_have_the_weight_of_their_sample(digits):
     X, y = digits.X_train[:60], digits.y_train[:60] % 2
     twice = VirtualSVC(Reflection(0), gamma=0.02).fit(np.r_[X, X[:20]], np.r_[y, y[:20]])
     weight = np.r_[np.full(20, 2.0), np.ones(40)]
@@ -126,14 +133,14 @@ def test_gamma_is_that_of_svc(digits, offset):
     assert VirtualSVC().fit(np.ones((4, 3)), [0, 1, 0, 1]).gamma_ == 1.0
 
 
-def test_weights_that_make_no_sense_are_refused(digits):
+def test_invalid_weights_are_refused(digits):
     X, y = digits.X_train[:20], digits.y_train[:20]
     for wrong in (np.zeros(20), -np.ones(20), np.ones(19), np.full(20, np.nan)):
-        with pytest.raises(ValueError, match="sample_weight"):
+        with pytest.raises(ValueError, match=r"(?i)sample.weight"):
             VirtualSVC().fit(X, y, sample_weight=wrong)
 
 
-def test_rows_of_no_weight_are_as_good_as_gone(digits):
+def test_rows_of_weight_zero_are_ignored(digits):
     X, y = digits.X_train[:60], digits.y_train[:60] % 2
     weight = np.r_[np.zeros(20), np.ones(40)]
     weighted = VirtualSVC(Reflection(0), support_only=True).fit(X, y, sample_weight=weight)
@@ -158,7 +165,7 @@ def test_balanced_classes_are_those_of_all_samples(digits):
     )
 
 
-def test_unlistable_families_are_refused_with_a_way_out(digits):
+def test_unlistable_families_get_an_error_with_a_hint(digits):
     from invarlearn.transforms import FeatureScaling
 
     X, y = digits.X_train[:20], digits.y_train[:20]
@@ -168,19 +175,39 @@ def test_unlistable_families_are_refused_with_a_way_out(digits):
     assert VirtualSVC(Sampled(family, 3)).fit(X, y).n_virtual_ == 80
 
 
-def test_very_many_virtual_samples_are_announced(digits, monkeypatch):
-    monkeypatch.setattr("invarlearn.estimators.virtual.MANY_VIRTUAL", 100)
+def test_many_virtual_samples_warn(digits):
+    X, y = digits.X_train[:20], digits.y_train[:20]
     with pytest.warns(UserWarning, match="180 virtual samples"):
-        VirtualSVC(Translation(1)).fit(digits.X_train[:20], digits.y_train[:20])
+        VirtualSVC(Translation(1), warn_above=100).fit(X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        VirtualSVC(Translation(1), warn_above=180).fit(X, y)
 
 
 def test_eight_points_above_svc_at_100_labels(real_data):
     """On fewer test images than ``invarlearn reproduce virtual-samples --full``."""
-    from invarlearn.experiments.virtual_samples import run
+    from invarlearn.experiments.virtual_samples import run_virtual_samples
 
     gains = [
-        run("VirtualSVC", n_labels=100, n_test=500, seed=seed)["accuracy"]
-        - run("SVC", n_labels=100, n_test=500, seed=seed)["accuracy"]
+        run_virtual_samples("VirtualSVC", n_labels=100, n_test=500, seed=seed)["accuracy"]
+        - run_virtual_samples("SVC", n_labels=100, n_test=500, seed=seed)["accuracy"]
         for seed in (0, 1, 2)
     ]
     assert np.mean(gains) >= 8
+
+
+def test_augmentation_is_the_average_fit_with_a_larger_c():
+    """The equivalence of Liu et al. (2022), section 2.3.2, holds for C times the group's size."""
+    rng = np.random.RandomState(0)
+    X, y = rng.rand(30, 8), np.arange(30) % 2
+    X[y == 1, :3] += 0.4
+    family = CyclicShift()
+    augmented = VirtualSVC(family, C=0.5, gamma=1.0, tol=1e-10).fit(X, y)
+    average = OrbitKernel(RBF(1.0), family, "mean")
+    new = rng.rand(20, 8)
+
+    def decisions(C):
+        return SVC(kernel=average, C=C, tol=1e-10).fit(X, y).decision_function(new)
+
+    np.testing.assert_allclose(augmented.decision_function(new), decisions(0.5 * 8), atol=1e-5)
+    assert np.abs(augmented.decision_function(new) - decisions(0.5)).max() > 0.01

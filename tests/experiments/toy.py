@@ -1,7 +1,7 @@
 """A small experiment whose runs take a moment, for tests of the harness.
 
-Run as a program, it is ``invarlearn`` with this experiment added; with ``serve``, it starts runs of
-it that are asked for.
+As a program it is ``invarlearn`` with this experiment added; with ``serve``, it starts a run for
+each line of its input.
 """
 
 import os
@@ -41,18 +41,18 @@ TOY = Experiment(
 def serve(main):
     """Fork a run for every line of standard input, its folder and n_jobs.
 
-    Of each, print the process id, and how it ended. What takes seconds to import is there before.
+    Print the process id and the exit status of each. Slow imports are done once, before the forks.
     """
     import matplotlib.pyplot  # noqa: F401
 
-    import invarlearn.cli._show
-    import invarlearn.cli.reproduce  # noqa: F401
+    import invarlearn.app.cli._terminal
+    import invarlearn.app.cli.reproduce  # noqa: F401
 
     for line in sys.stdin:
         folder, n_jobs = line.rsplit(maxsplit=1)
         if pid := os.fork():
             print(pid, flush=True)
-            # its id stays its own until the next line is read
+            # the process is reaped only after the next line, so that its id is not used again
             ended = os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
             print(ended.si_status, flush=True)
             sys.stdin.readline()
@@ -68,7 +68,7 @@ if __name__ == "__main__":
     # under its own name, so that worker processes can import it
     from toy import TOY as IMPORTED
 
-    from invarlearn.cli import main
+    from invarlearn.app.cli import main
 
     EXPERIMENTS["toy"] = IMPORTED
     if sys.argv[1:] == ["serve"]:

@@ -7,18 +7,21 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 from sklearn import config_context
+from sklearn.base import BaseEstimator, TransformerMixin
 
 from invarlearn import InvariantFeatures
+from invarlearn._utils.parallel import single_threaded
 from invarlearn.datasets import load_mnist_sample, make_xperm
 from invarlearn.features import PatchFeatures
-from invarlearn.features._projections import TemplateOrbits
-from invarlearn.features.invariant import quantiles
+from invarlearn.features.projections import TemplateOrbits
 from invarlearn.features.templates import (
+    TEMPLATES_OF_DOMAIN,
     data_templates,
     gaussian_templates,
     local_templates,
     sphere_templates,
 )
+from invarlearn.features.thresholds import separating_quantiles
 from invarlearn.transforms import (
     CyclicShift,
     FeatureScaling,
@@ -28,6 +31,7 @@ from invarlearn.transforms import (
     Rotation,
     Translation,
 )
+from invarlearn.transforms.domains import IMAGE, SPECTROGRAM, Domain
 
 
 @pytest.fixture(scope="module")
@@ -66,7 +70,7 @@ def brute_force(features, X):
 @pytest.mark.parametrize("pooling", ["cdf", "histogram", "moments", "max"])
 @pytest.mark.parametrize("thresholds", ["quantile", "uniform", "midpoint"])
 @pytest.mark.parametrize("family", [None, CyclicShift(shape=36), Translation(1) * Rotation(20)])
-def test_equal_to_the_loop(pooling, thresholds, family):
+def test_features_equal_the_loop(pooling, thresholds, family):
     X = np.random.RandomState(0).rand(9, 36)
     features = InvariantFeatures(
         family,
@@ -81,7 +85,7 @@ def test_equal_to_the_loop(pooling, thresholds, family):
     np.testing.assert_allclose(features.transform(X), brute_force(features, X), atol=1e-12)
 
 
-def test_exactly_the_map_of_the_paper():
+def test_features_equal_the_map_of_the_paper():
     """Phi(x)_jk = sqrt(s) / (sqrt(nm) |G|) #{i: <g_i t_j, x> <= s k / n}, k = -n .. n."""
     rng = np.random.RandomState(0)
     X = rng.standard_normal((6, 12))
@@ -103,22 +107,24 @@ def test_exactly_the_map_of_the_paper():
 
 @pytest.mark.parametrize("pooling", ["cdf", "histogram", "moments", "max"])
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_groups_leave_features_as_they_are(pooling, dtype):
+def test_features_are_invariant_under_groups(pooling, dtype):
     rng = np.random.RandomState(1)
     X = rng.rand(40, 20)
     cyclic = InvariantFeatures(CyclicShift(), 30, 6, pooling=pooling, dtype=dtype, random_state=0)
-    moved = np.roll(X, 7, axis=1)
+    shifted = np.roll(X, 7, axis=1)
     atol = 1e-5 if dtype == "float32" else 1e-12
-    np.testing.assert_allclose(cyclic.fit_transform(X), cyclic.transform(moved), atol=atol)
-    words = make_xperm(random_state=0).X[::301]
-    permuted = words.reshape(-1, 5, 8)[:, rng.permutation(5)].reshape(words.shape)
+    np.testing.assert_allclose(cyclic.fit_transform(X), cyclic.transform(shifted), atol=atol)
+    sequences = make_xperm(random_state=0).X[::301]
+    permuted = sequences.reshape(-1, 5, 8)[:, rng.permutation(5)].reshape(sequences.shape)
     letters = InvariantFeatures(
         Permutation(block=8, shape=40), 30, 6, pooling=pooling, dtype=dtype, random_state=0
     )
-    np.testing.assert_allclose(letters.fit_transform(words), letters.transform(permuted), atol=atol)
+    np.testing.assert_allclose(
+        letters.fit_transform(sequences), letters.transform(permuted), atol=atol
+    )
 
 
-def test_without_invariance_features_move():
+def test_features_without_a_family_change_under_shifts():
     X = np.random.RandomState(1).rand(40, 20)
     features = InvariantFeatures(None, 30, 6, random_state=0)
     there = np.abs(features.fit_transform(X) - features.transform(np.roll(X, 7, axis=1)))
@@ -138,7 +144,7 @@ def test_templates_have_their_distributions():
     assert (sphere**2).mean() == pytest.approx(1 / 50)
     local = local_templates(500, (28, 28, 2), (3, 3), 0.8, rng).reshape(-1, 28, 28, 2)
     np.testing.assert_allclose((local**2).sum(axis=(1, 2, 3)), 1)
-    # each has nearly all of its energy in a window, and the windows lie everywhere
+    # each template has nearly all of its energy in a window, and windows cover the image
     energy = (local**2).sum(axis=3)
     places = np.arange(28)
     down = (energy.sum(axis=2) * places).sum(axis=1)
@@ -154,7 +160,7 @@ def test_templates_have_their_distributions():
     assert data_templates(50, X, (28, 28, 1), (2, 2), rng).shape == (50, 784)
 
 
-def test_narrow_windows_end_before_numbers_are_subnormal():
+def test_narrow_templates_have_no_subnormal_numbers():
     narrow = local_templates(50, (28, 28, 1), (0.8, 0.8), 0.8, np.random.RandomState(0))
     single = narrow.astype(np.float32)
     assert np.abs(single[single != 0]).min() > np.finfo(np.float32).tiny
@@ -164,7 +170,7 @@ def test_narrow_windows_end_before_numbers_are_subnormal():
     np.testing.assert_allclose(np.linalg.norm(needle, axis=1), 1)
 
 
-def test_auto_picks_templates_by_domain():
+def test_auto_selects_templates_by_domain():
     X = np.random.RandomState(0).rand(10, 64)
     images = InvariantFeatures(Translation(1), 20, random_state=0).fit(X)
     local = InvariantFeatures(Translation(1), 20, templates="local", random_state=0).fit(X)
@@ -176,31 +182,65 @@ def test_auto_picks_templates_by_domain():
     np.testing.assert_array_equal(rows.templates_, white.templates_)
 
 
+def test_a_domain_without_default_templates_warns():
+    class Volumes(Identity):
+        domain = Domain("volume", ("height", "width", "depth"), "zero")
+
+    X = np.random.RandomState(0).rand(10, 64)
+    with pytest.warns(UserWarning, match="'volume'.*Gaussian templates are used") as caught:
+        features = InvariantFeatures(Volumes(), 20, random_state=0).fit(X)
+    assert caught[0].filename == __file__
+    white = InvariantFeatures(None, 20, templates="gaussian", random_state=0).fit(X)
+    np.testing.assert_array_equal(features.templates_, white.templates_)
+    assert {IMAGE, SPECTROGRAM} == {
+        key for key, kind in TEMPLATES_OF_DOMAIN.items() if kind == "local"
+    }
+
+
+def test_quantile_thresholds_use_n_projections():
+    X = np.random.RandomState(0).rand(500, 16)
+    few, many = (
+        InvariantFeatures(None, 5, 9, n_projections=n, random_state=0).fit(X) for n in (60, 500)
+    )
+    np.testing.assert_array_equal(few.templates_, many.templates_)
+    levels = np.arange(1, 10) / 10
+    shares = (X @ many.templates_[0] <= many.thresholds_[0][:, None]).mean(axis=1)
+    np.testing.assert_allclose(shares, levels, atol=2e-3)
+    assert (
+        np.abs((X @ few.templates_[0] <= few.thresholds_[0][:, None]).mean(axis=1) - levels).max()
+        > 5e-3
+    )
+    with pytest.raises(ValueError, match="n_projections=0"):
+        InvariantFeatures(n_projections=0).fit(X)
+
+
 def test_quantiles_lie_between_values():
     values = np.repeat([1.0, 2.0, 3.0], 10)
     levels = np.array([0.1, 0.5, 0.9])
-    found = quantiles(values, levels)
-    np.testing.assert_allclose(found[:2], [1.5, 2.5])
-    assert found[2] > 3
+    quantiles = separating_quantiles(values, levels)
+    np.testing.assert_allclose(quantiles[:2], [1.5, 2.5])
+    assert quantiles[2] > 3
     spread = np.random.RandomState(0).standard_normal(1000)
-    shares = (spread <= quantiles(spread, levels)[:, None]).mean(axis=1)
+    shares = (spread <= separating_quantiles(spread, levels)[:, None]).mean(axis=1)
     np.testing.assert_allclose(shares, levels, atol=2e-3)
-    assert np.isfinite(quantiles(np.zeros(5), levels)).all()
+    assert np.isfinite(separating_quantiles(np.zeros(5), levels)).all()
 
 
-def test_same_whatever_the_blocks_and_threads(digits, monkeypatch):
+def test_blocks_and_threads_do_not_change_the_features(digits):
     X = digits.X_train[:70]
     features = InvariantFeatures(Translation(1) * Rotation(10), 40, 5, random_state=0).fit(X)
     whole = features.transform(X)
-    assert features._orbits._kept
+    assert features.projections_.orbits.is_cached
     with config_context(working_memory=1):
         small = pickle.loads(pickle.dumps(features))
-        assert not small._orbits._kept
+        assert not small.projections_.orbits.is_cached
         np.testing.assert_allclose(small.transform(X), whole, atol=1e-6)
-        assert not small._orbits._kept
-    monkeypatch.setattr("invarlearn.features._projections.ROWS", 17)
-    np.testing.assert_allclose(features.transform(X), whole, atol=1e-6)
-    np.testing.assert_array_equal(features.transform(X), features.transform(X))
+        assert not small.projections_.orbits.is_cached
+    blocks = np.empty_like(whole)
+    features.projections_.transform(X, blocks, max_rows=17)
+    np.testing.assert_allclose(blocks, whole, atol=1e-6)
+    with single_threaded():
+        np.testing.assert_array_equal(features.transform(X), whole)
 
 
 def test_memory_does_not_grow_with_rows_times_orbits(digits):
@@ -243,14 +283,14 @@ def test_sparse_rows_and_other_outputs(digits, tmp_path):
 
 def test_sampled_elements_and_given_templates():
     X = np.random.RandomState(0).rand(20, 16)
-    some = InvariantFeatures(CyclicShift(), 10, 5, n_elements=6, random_state=0).fit(X)
-    assert len(some._orbits.action) == 6
-    shares = some.transform(X) / some.scale_
+    sampled = InvariantFeatures(CyclicShift(), 10, 5, n_elements=6, random_state=0).fit(X)
+    assert len(sampled.projections_.orbits.action) == 6
+    shares = sampled.transform(X) / sampled.scale_
     np.testing.assert_allclose(shares * 6, np.round(shares * 6), atol=1e-4)
     given = InvariantFeatures(CyclicShift(), templates=np.eye(16)[:3], n_bins=4).fit(X)
     assert given.transform(X).shape == (20, 12)
     again = InvariantFeatures(CyclicShift(), 10, 5, n_elements=6, random_state=0).fit(X)
-    np.testing.assert_array_equal(again.transform(X), some.transform(X))
+    np.testing.assert_array_equal(again.transform(X), sampled.transform(X))
 
 
 @pytest.mark.parametrize(
@@ -284,11 +324,11 @@ def test_an_orbit_that_does_not_fit_is_refused():
         InvariantFeatures(Translation(13), 5).fit(X)
 
 
-def test_orbits_are_made_once(digits):
+def test_orbits_are_computed_once(digits):
     features = InvariantFeatures(Translation(1), 10, 4, random_state=0).fit(digits.X_train[:20])
     calls = []
-    act = features._orbits.action.act
-    fresh = TemplateOrbits(features.templates_, features._orbits.action)
+    act = features.projections_.orbits.action.act
+    fresh = TemplateOrbits(features.templates_, features.projections_.orbits.action)
     fresh.action = type("Counting", (), {"__len__": lambda self: 9})()
     fresh.action.act = lambda *args: (calls.append(1), act(*args))[1]
     for _ in range(3):
@@ -296,21 +336,41 @@ def test_orbits_are_made_once(digits):
     assert len(calls) == 1
 
 
-def test_patches_are_what_the_inner_features_make_of_them():
+def test_patch_features_are_the_inner_features_of_patches():
     rng = np.random.RandomState(0)
     X = rng.rand(4, 8 * 10 * 2)
     inner = InvariantFeatures(None, 5, 3, random_state=0)
     patches = PatchFeatures(inner, width=3, step=2, margin=1, shape=(8, 10, 2), random_state=0)
-    found = patches.fit_transform(X).reshape(4, *patches.shape_)
+    maps = patches.fit_transform(X).reshape(4, *patches.shape_)
     assert patches.shape_ == (4, 5, 15)
     padded = np.pad(X.reshape(4, 8, 10, 2), ((0, 0), (1, 1), (1, 1), (0, 0)))
     for i, r, c in [(0, 0, 0), (3, 3, 4), (2, 1, 2)]:
         patch = padded[i, 2 * r : 2 * r + 3, 2 * c : 2 * c + 3].reshape(1, -1)
-        np.testing.assert_allclose(found[i, r, c], patches.features_.transform(patch)[0], atol=1e-6)
+        np.testing.assert_allclose(maps[i, r, c], patches.features_.transform(patch)[0], atol=1e-6)
     with pytest.raises(ValueError, match="does not fit"):
         PatchFeatures(inner, width=30, shape=(8, 10, 2)).fit(X)
-    with pytest.raises(TypeError, match="has no transform"):
+    with pytest.raises(TypeError, match="no method transform"):
         PatchFeatures("pixels", shape=(8, 10, 2)).fit(X)
+
+
+def test_patch_features_are_fitted_on_sample_patches():
+    seen = []
+
+    class Recorder(TransformerMixin, BaseEstimator):
+        def fit(self, X, y=None):
+            seen.append(X.shape)
+            return self
+
+        def transform(self, X):
+            return X
+
+    X = np.random.RandomState(0).rand(30, 64)
+    for size in (1, 100, 5000):
+        PatchFeatures(Recorder(), width=3, step=1, margin=0, sample_patches=size).fit(X)
+    # 36 patches a row; rows are used completely
+    assert seen == [(36, 9), (3 * 36, 9), (30 * 36, 9)]
+    with pytest.raises(ValueError, match="sample_patches=0"):
+        PatchFeatures(Recorder(), sample_patches=0).fit(X)
 
 
 def test_moments_of_symmetric_projections_do_not_magnify_rounding():
@@ -320,7 +380,7 @@ def test_moments_of_symmetric_projections_do_not_magnify_rounding():
     np.testing.assert_allclose(here, there, atol=1e-4 * np.abs(here).max())
 
 
-def test_parameters_changed_after_fit_do_not_count():
+def test_parameters_changed_after_fit_have_no_effect():
     X = np.random.RandomState(0).rand(10, 16)
     features = InvariantFeatures(CyclicShift(), 5, 4, random_state=0).fit(X)
     before = features.transform(X)
@@ -341,13 +401,13 @@ def test_given_templates_are_copied_and_numbers_out_of_range_refused():
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(features)).transform(X), before)
     with pytest.raises(ValueError, match="too large for float32"), np.errstate(over="ignore"):
         features.transform(1e300 * X)
-    with pytest.raises(ValueError, match="floating numbers"):
+    with pytest.raises(ValueError, match="a floating-point dtype"):
         features.transform(X, out=np.empty(before.shape, dtype=int))
     with pytest.raises(ValueError, match="all templates are zero"):
         InvariantFeatures(templates="data", n_templates=3).fit(np.ones((4, 16)))
 
 
-def test_patches_under_pandas_output():
+def test_patch_features_support_pandas_output():
     pytest.importorskip("pandas")
     X = np.random.RandomState(0).rand(6, 36)
     inner = InvariantFeatures(None, 3, 2, dtype="float64", random_state=0)

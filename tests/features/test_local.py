@@ -6,7 +6,7 @@ from scipy.ndimage import gaussian_filter
 from sklearn.base import clone
 
 from invarlearn.features import LocalKernelFeatures
-from invarlearn.features.local import window_weights
+from invarlearn.features.local import pooling_windows
 
 
 def images(n, shape, seed=0):
@@ -14,11 +14,11 @@ def images(n, shape, seed=0):
 
 
 def brute_force(X, shape, width, beta, step, blur):
-    """Give the normalised kernel: for every two windows at one place, every two patches."""
+    """Return the normalised kernel, summed over pairs of patches in the same pooling window."""
     height, across = (min(width, side) for side in shape[:2])
     maps = X.reshape(len(X), *shape)
-    down = window_weights(shape[0] - height + 1, step, blur)
-    right = window_weights(shape[1] - across + 1, step, blur)
+    down = pooling_windows(shape[0] - height + 1, step, blur)
+    right = pooling_windows(shape[1] - across + 1, step, blur)
     patches = [
         [maps[:, i : i + height, j : j + across].reshape(len(X), -1) for j in range(right.shape[1])]
         for i in range(down.shape[1])
@@ -38,9 +38,9 @@ def brute_force(X, shape, width, beta, step, blur):
 
 @pytest.mark.parametrize("shape", [(6, 5, 2), (1, 9, 1), (7, 4, 1)], ids=str)
 @pytest.mark.parametrize(("beta", "blur"), [(1.0, 1.0), (3.0, 0.0)])
-def test_with_enough_landmarks_they_are_the_kernel(shape, beta, blur):
+def test_enough_landmarks_reproduce_the_kernel(shape, beta, blur):
     X = images(4, shape)
-    X[0, : X.shape[1] // 2] = 0  # patches without anything in them
+    X[0, : X.shape[1] // 2] = 0  # blank patches
     features = LocalKernelFeatures(1000, 3, beta, 2, blur, shape=shape, random_state=0).fit(X)
     F = features.transform(X)
     expected = brute_force(X, shape, 3, beta, 2, blur)
@@ -49,7 +49,7 @@ def test_with_enough_landmarks_they_are_the_kernel(shape, beta, blur):
     np.testing.assert_allclose(features.transform(X.astype(np.float32)), F, atol=1e-3)
 
 
-def test_more_landmarks_come_nearer():
+def test_more_landmarks_reduce_the_error():
     X = images(6, (8, 8, 2))
     expected = brute_force(X, (8, 8, 2), 3, 2.0, 2, 1.0)
     errors = []
@@ -60,7 +60,7 @@ def test_more_landmarks_come_nearer():
     assert errors[0] > errors[1] > errors[2]
 
 
-def test_a_shift_matters_less_than_to_pixels():
+def test_a_shift_changes_features_less_than_pixels():
     X = gaussian_filter(images(10, (16, 16)).reshape(-1, 16, 16), (0, 1, 1))
     X -= X.mean(axis=(1, 2), keepdims=True)
     shifted = np.roll(X, 1, axis=2).reshape(10, -1)
@@ -90,23 +90,36 @@ def test_rows_do_not_depend_on_each_other_and_zero_rows_stay_zero():
 @pytest.mark.parametrize("n", [1, 2, 7, 14])
 @pytest.mark.parametrize("step", [1, 2, 3, 20])
 def test_windows_are_symmetric_and_reach_every_place(n, step):
-    weights = window_weights(n, step, 1.0)
+    weights = pooling_windows(n, step, 1.0)
     np.testing.assert_allclose(weights, weights[::-1, ::-1])
     np.testing.assert_allclose(weights.sum(axis=1), 1)
     if step <= 3:
         assert (weights.max(axis=0) > 0.1).all()
 
 
+def test_landmarks_are_chosen_from_a_sample_of_limited_size():
+    X = images(40, (8, 8))
+    by_rows = LocalKernelFeatures(500, sample_rows=2, random_state=0).fit(X)
+    assert by_rows.landmarks_.shape == (2 * 6 * 6, 9)
+    by_patches = LocalKernelFeatures(500, sample_patches=30, random_state=0).fit(X)
+    assert by_patches.landmarks_.shape == (30, 9)
+    # patches of a row take 6 x 6 x 9 numbers of 8 bytes
+    by_bytes = LocalKernelFeatures(500, sample_bytes=6 * 6 * 9 * 8 * 3, random_state=0).fit(X)
+    assert by_bytes.landmarks_.shape == (3 * 6 * 6, 9)
+
+
 @pytest.mark.parametrize(
     ("params", "message"),
     [
+        ({"sample_patches": 0}, "sample_patches=0"),
+        ({"sample_rows": 0}, "sample_rows=0"),
         ({"n_landmarks": 0}, "n_landmarks=0"),
         ({"beta": 0.0}, "beta=0.0"),
         ({"blur": -1.0}, "blur=-1.0"),
         ({"shape": (3, 5)}, "shape"),
     ],
 )
-def test_mistakes_get_clear_errors(params, message):
+def test_bad_parameters_get_clear_errors(params, message):
     with pytest.raises(ValueError, match=message):
         LocalKernelFeatures(**params).fit(images(5, (6, 6)))
 

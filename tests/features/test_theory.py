@@ -12,6 +12,7 @@ from invarlearn.features.theory import (
     orbit_distance,
     risk_bound,
     sample_sizes,
+    simulated_kernel,
 )
 from invarlearn.transforms import Custom, CyclicShift, Identity, Reflection, Rotation, Translation
 
@@ -76,12 +77,10 @@ def test_inner_products_tend_to_the_closed_form(templates, family):
 
 
 def test_simulation_agrees_with_the_closed_form():
-    from invarlearn.features.theory import _simulated
-
     X, Z = sphere(4, 12), sphere(3, 12, 1)
     features = fitted(X, CyclicShift(), n_templates=50, n_bins=10)
     exact = expected_kernel(features, X, Z).values
-    values, errors = _simulated(features, X, Z, 20_000, 0)
+    values, errors = simulated_kernel(features, X, Z, 20_000, 0)
     assert (np.abs(values - exact) < 5 * errors).all()
     assert errors.max() < 0.003
 
@@ -158,7 +157,7 @@ def test_errors_fall_at_the_rates_of_theorem_2(what, counts, slope):
     for count in counts:
         settings = {"n_templates": 5000, "n_bins": 200, what: count}
         thresholds = "uniform" if what == "n_bins" else "midpoint"
-        found = [
+        mean_errors = [
             kernel_error(
                 InvariantFeatures(
                     CyclicShift(),
@@ -172,7 +171,7 @@ def test_errors_fall_at_the_rates_of_theorem_2(what, counts, slope):
             ).mean
             for seed in range(8)
         ]
-        errors.append(np.mean(found))
+        errors.append(np.mean(mean_errors))
     fitted_slope = np.polyfit(np.log(counts), np.log(errors), 1)[0]
     assert fitted_slope == pytest.approx(slope, abs=0.15)
 
@@ -231,14 +230,14 @@ def test_risk_bound_is_theorem_3_corrected():
         risk_bound(10, 10, 10, 10, delta=2)
 
 
-def test_quantiles_have_no_such_kernel():
+def test_quantile_thresholds_have_no_expected_kernel():
     X = sphere(5, 16)
     with pytest.raises(ValueError, match="depends on the training rows"):
         expected_kernel(InvariantFeatures(CyclicShift(), 10).fit(X), X)
 
 
 def test_rows_of_another_length_are_refused():
-    """Compiled readers do not look: this must not reach them."""
+    """Compiled functions do not check lengths, so the error must come before them."""
     X = sphere(4, 16)
     features = fitted(X, Translation(1), templates="local", n_templates=5)
     for wrong in (X[:, :9], np.ones((2, 25))):
@@ -249,7 +248,7 @@ def test_rows_of_another_length_are_refused():
         with pytest.raises(ValueError, match="they must agree"):
             orbit_distance(X, wrong, CyclicShift())
     with pytest.raises(ValueError, match="rows have 9 features, not 16"):
-        Translation(1)._listed(16).act(X[:, :9], 0, 2)
+        Translation(1).elements(16).act(X[:, :9], 0, 2)
 
 
 def test_simulation_is_over_the_whole_family():

@@ -4,11 +4,24 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.gaussian_process import kernels as gaussian_process
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.metrics import pairwise
 from sklearn.svm import SVC
 
-from invarlearn.kernels import RBF, Linear, Polynomial
+from invarlearn.kernels import (
+    RBF,
+    DotKernel,
+    Exponential,
+    Linear,
+    LocalPolynomial,
+    Matern,
+    Polynomial,
+    RadialKernel,
+    RationalQuadratic,
+    resolve_kernel,
+)
+from invarlearn.kernels.radial import squared_distances
 from invarlearn.testing import check_kernel
 
 KERNELS = [
@@ -18,8 +31,13 @@ KERNELS = [
     Polynomial(degree=1, gamma=0.5),
     Polynomial(degree=2, coef0=0.0),
     Polynomial(degree=8, gamma=0.1),
+    Exponential(gamma=0.2),
     RBF(),
     RBF(gamma=0.05),
+    RationalQuadratic(),
+    RationalQuadratic(gamma=0.3, alpha=2.5),
+    Matern(gamma=0.3, nu=1.5),
+    Matern(gamma=0.3),
 ]
 
 
@@ -40,6 +58,84 @@ def test_values_are_those_of_scikit_learn(rows):
     ours = Polynomial(degree=4, gamma=0.3, coef0=2.0)(X, Y)
     np.testing.assert_allclose(ours, pairwise.polynomial_kernel(X, Y, 4, 0.3, 2.0))
     np.testing.assert_allclose(RBF(0.3)(X, Y), pairwise.rbf_kernel(X, Y, 0.3))
+    length = 1.3
+    gamma = 1 / (2 * length**2)
+    for alpha in (0.4, 1.0, 7.0):
+        theirs = gaussian_process.RationalQuadratic(length, alpha)
+        np.testing.assert_allclose(RationalQuadratic(gamma, alpha)(X, Y), theirs(X, Y))
+    for nu in (1.5, 2.5):
+        theirs = gaussian_process.Matern(length, nu=nu)
+        np.testing.assert_allclose(Matern(gamma, nu)(X, Y), theirs(X, Y))
+        np.testing.assert_allclose(Matern(gamma, nu)(X), theirs(X))
+    np.testing.assert_allclose(Exponential(0.3)(X, Y), np.exp(0.3 * X @ Y.T))
+    # normalised to one, it is the Gaussian of half the gamma
+    roots = np.sqrt(Exponential(0.3).diag(X))[:, None] * np.sqrt(Exponential(0.3).diag(Y))
+    np.testing.assert_allclose(Exponential(0.3)(X, Y) / roots, RBF(0.15)(X, Y))
+
+
+def test_rational_quadratic_and_matern_tend_to_the_gaussian(rows):
+    X, Y = rows
+    np.testing.assert_allclose(RationalQuadratic(0.3, 1e7)(X, Y), RBF(0.3)(X, Y), atol=1e-6)
+    apart = [np.abs(Matern(0.3, nu)(X, Y) - RBF(0.3)(X, Y)).max() for nu in (1.5, 2.5)]
+    assert apart[1] < apart[0] < 0.2
+
+
+@pytest.mark.parametrize("nu", [1.5, 2.5])
+def test_matern_kernels_have_their_derivatives_at_distance_zero(nu):
+    """The mixed derivative there is 2 gamma nu / (nu - 1) <v, w>; slopes are 0."""
+    X, V, W = np.random.RandomState(0).randn(3, 5, 4)
+    kernel = Matern(0.3, nu)
+    assert np.isfinite(kernel.profile(np.zeros(3), 2)).all()
+    for Y in (X, X + 1e-9):
+        mixed = np.diag(kernel.mixed(X, Y, V, W))
+        limit = 0.6 * nu / (nu - 1) * (V * W).sum(axis=1)
+        np.testing.assert_allclose(mixed, limit, rtol=1e-6)
+        assert np.abs(np.diag(kernel.gradient(X, Y, V))).max() < 1e-7
+
+
+def test_distances_of_equal_rows_are_zero_and_of_near_ones_exact():
+    X = 1e3 + np.random.RandomState(0).randn(20, 30)
+    Y = np.vstack([X[:10], X[10:] + 1e-6])
+    squared = squared_distances(X, Y)
+    assert (np.diag(squared)[:10] == 0).all()
+    exact = ((X[10:] - Y[10:]) ** 2).sum(axis=1)
+    np.testing.assert_allclose(np.diag(squared)[10:], exact, rtol=1e-6)
+    truth = ((X[:, None] - Y) ** 2).sum(axis=2)
+    np.testing.assert_allclose(squared, truth, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("options", "kernel"),
+    [
+        ({"kernel": "rbf", "gamma": 0.3}, "RBF(gamma=0.3)"),
+        ({"kernel": "linear", "gamma": 0.3}, "Linear()"),
+        ({"kernel": "linear", "gamma": "unknown"}, "Linear()"),
+        ({"kernel": "poly", "gamma": 0.3, "degree": 2}, "Polynomial(degree=2, gamma=0.3)"),
+        ({"kernel": "matern", "gamma": 0.3}, "Matern(gamma=0.3)"),
+        ({"kernel": Matern(nu=1.5)}, "Matern(nu=1.5)"),
+    ],
+)
+def test_estimators_resolve_their_kernel(options, kernel):
+    assert repr(resolve_kernel(X=np.eye(2), **options)) == kernel
+
+
+def test_gamma_follows_from_the_rows():
+    X = np.random.RandomState(0).randn(9, 3)
+    assert resolve_kernel("rbf", X, gamma="scale").gamma == pytest.approx(1 / (3 * X.var()))
+    median = np.median(np.sqrt(squared_distances(X, X)[np.triu_indices(9, 1)]))
+    assert resolve_kernel("matern", X, gamma="median").gamma == pytest.approx(1 / (2 * median**2))
+    assert resolve_kernel("rbf", np.ones((3, 2)), gamma="scale").gamma == 1
+
+
+def test_kernels_that_cannot_be_resolved_get_clear_errors():
+    with pytest.raises(ValueError, match=r"kernel='gauss' is unknown.*rbf.*matern"):
+        resolve_kernel("gauss", np.eye(2))
+    with pytest.raises(ValueError, match="gamma='wide' is unknown"):
+        resolve_kernel("rbf", np.eye(2), gamma="wide")
+    with pytest.raises(ValueError, match="has the name 'rbf' of RBF"):
+
+        class Other(RadialKernel):
+            name = "rbf"
 
 
 @settings(max_examples=60, deadline=None)
@@ -49,15 +145,14 @@ def test_values_are_those_of_scikit_learn(rows):
     kernel=st.sampled_from(KERNELS),
 )
 def test_derivatives_agree_with_complex_steps(seed, d, kernel):
-    """Differences have no cancellation with a complex step: exact to rounding."""
+    """Complex steps have no cancellation: they are exact to rounding."""
     rng = np.random.RandomState(seed)
     x, y, v, w = rng.randn(4, 1, d)
     h = 1e-20
 
     def value(a, b):
-        if isinstance(kernel, RBF):
-            return np.exp(-kernel.gamma * ((a - b) ** 2).sum())
-        return kernel.profile((a * b).sum(keepdims=True), 0)[0, 0]
+        s = ((a - b) ** 2 if kernel.uses_norms else a * b).sum(keepdims=True)
+        return kernel.profile(s, 0)[0, 0]
 
     slope = np.imag(value(x + 1j * h * v, y)) / h
     assert kernel.gradient(x, y, v)[0, 0] == pytest.approx(slope, rel=1e-9, abs=1e-12)
@@ -106,7 +201,7 @@ def test_single_precision_survives_an_offset(offset):
     np.testing.assert_allclose(single, exact, rtol=1e-4)
 
 
-def test_scikit_learn_takes_them_as_kernels(rows):
+def test_scikit_learn_accepts_kernels():
     X = np.random.RandomState(0).randn(60, 3)
     y = (X[:, 0] * X[:, 1] > 0).astype(int)
     for kernel, named in ((RBF(0.5), {"kernel": "rbf", "gamma": 0.5}), (Polynomial(3), None)):
@@ -129,6 +224,8 @@ def test_scikit_learn_takes_them_as_kernels(rows):
         (lambda: Polynomial(coef0=-1.0)([[1.0]]), "coef0=-1.0"),
         (lambda: Linear()([[1.0]], [[1.0, 2.0]]), "X has 1 features and Y has 2"),
         (lambda: Linear()([[np.nan]]), "X contains NaN"),
+        (lambda: Matern(nu=0.5)([[1.0]]), "nu=0.5 is not supported"),
+        (lambda: RationalQuadratic(alpha=0)([[1.0]]), "alpha=0"),
         (lambda: RBF().gradient([[1.0]], [[1.0]], [[1.0, 2.0]]), "directions have shape"),
     ],
 )
@@ -151,20 +248,112 @@ class _Indefinite(Linear):
         return -super().diag(X)
 
 
-class _WrongSlope(RBF):
+class _WrongGradient(RBF):
     def gradient(self, X, Y, V):
         return 2 * super().gradient(X, Y, V)
+
+
+class _WrongFirst(RadialKernel):
+    def profile(self, s, order):
+        return [1 / (1 + s), -1 / (1 + s), 2 / (1 + s) ** 3][order]
+
+
+class _WrongSecond(DotKernel):
+    def profile(self, s, order):
+        return np.exp(s) if order < 2 else 2 * np.exp(s)
+
+
+class _WrongProduct(RBF):
+    def expand_block(self, *args):
+        values, gradients = super().expand_block(*args)
+        return 1.5 * values, gradients
+
+
+class _WrongBlur(RBF):
+    def blurred(self, variance, n_features):
+        return 1.0, RBF(self.gamma)
+
+
+class _OtherValues(RBF):
+    def values(self, X, Y):
+        return 1 / (1 + squared_distances(X, X if Y is None else Y))
+
+    def diag(self, X):
+        return np.ones(len(X), dtype=X.dtype)
+
+
+class _Rising(RadialKernel):
+    is_definite = False
+
+    def profile(self, s, order):
+        return [np.cos(s), -np.sin(s), -np.cos(s)][order]
+
+
+class _Falling(DotKernel):
+    is_definite = False
+
+    def profile(self, s, order):
+        return (-1) ** order * np.exp(-s)
+
+
+class _NoFits(RBF):
+    def from_fits(self, fits, squares):
+        return np.zeros_like(fits)
+
+
+class _ClaimsFits(LocalPolynomial):
+    best_at_largest_inner_product = True
+    uses_norms = False
+
+
+class _RemembersNorms(RBF):
+    """``from_fits`` takes the norms of the last rows, so that it holds for these rows only."""
+
+    def values(self, X, Y):
+        self.squares = (np.asarray(X) ** 2).sum(axis=1)[:, None]
+        return super().values(X, Y)
+
+    def from_fits(self, fits, squares):
+        return super().from_fits(fits, self.squares[: len(fits)])
+
+
+class _HalfChannels(Linear):
+    def channel_products(self, grid):
+        products = super().channel_products(grid)
+        products.left = lambda images: images.transpose(0, 3, 1, 2) / 2
+        return products
+
+
+class _ClippedChannels(Linear):
+    """The channels of y are linear for these rows only."""
+
+    def channel_products(self, grid):
+        products = super().channel_products(grid)
+        products.right = lambda images: np.minimum(images.transpose(0, 3, 1, 2), 2.5)
+        return products
 
 
 @pytest.mark.parametrize(
     ("kernel", "message"),
     [
+        (_Falling(), "decreases with positive inner products: set best_at_largest_inner_product"),
+        (_NoFits(), r"from_fits differs from k\(x, y\)"),
+        (_ClaimsFits((1,), (2, 1), shape=(1, 4)), "there is no from_fits"),
+        (_RemembersNorms(), "differs from the value at the largest inner product of the orbit"),
+        (_HalfChannels(), r"channel_products\(.*\) differs from k\(x, y\)"),
+        (_ClippedChannels(), "right is not linear"),
         (_Lopsided(), "not symmetric"),
         (_Indefinite(), "negative eigenvalue"),
-        (_WrongSlope(), "gradient differs"),
+        (_WrongGradient(), "gradient differs"),
+        (_WrongFirst(), r"profile\(s, 1\) is not the derivative of profile\(s, 0\): at s="),
+        (_WrongSecond(), r"profile\(s, 2\) is not the derivative of profile\(s, 1\): at s="),
+        (_WrongProduct(), "expansion of coefficients.*values differ from the Gram matrix"),
+        (_WrongBlur(), "blurred differs from quadrature"),
+        (_OtherValues(), "values differ from profile"),
+        (_Rising(), "set best_at_largest_inner_product = False"),
         ("rbf", "is not a Kernel"),
     ],
 )
-def test_the_suite_finds_what_is_broken(kernel, message, rows):
+def test_the_contract_check_finds_broken_kernels(kernel, message, rows):
     with pytest.raises(AssertionError, match=message):
         check_kernel(kernel, *rows)

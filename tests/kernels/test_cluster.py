@@ -39,7 +39,7 @@ def digits(n):
     ],
     ids=["listed", "spectral", "mean"],
 )
-def test_a_cluster_gives_the_same_numbers(cluster, kernel):
+def test_a_cluster_computes_the_same_values(cluster, kernel):
     X = digits(60)
     with config_context(working_memory=4):
         here = kernel(X)
@@ -59,12 +59,12 @@ def test_an_estimator_is_trained_and_predicts_on_a_cluster(cluster):
     np.testing.assert_allclose(there, here, atol=1e-3)
 
 
-def test_a_killed_worker_costs_time_and_not_the_answer(cluster, tmp_path):
+def test_a_killed_worker_does_not_change_the_values(cluster, tmp_path):
     marks = tmp_path / "blocks"
     parent = os.getpid()
 
     def mirrored(rows):
-        """Turn rows around; the third block that a worker begins ends that worker."""
+        """Reverse rows; the third block that a worker begins kills that worker."""
         if os.getpid() != parent:
             with open(marks, "a") as file:
                 file.write("begun\n")

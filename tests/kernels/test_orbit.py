@@ -18,9 +18,11 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.svm import SVC
 from threadpoolctl import threadpool_info
 
+from invarlearn._utils.parallel import single_threaded
 from invarlearn.features import OrientedGradients
 from invarlearn.kernels import RBF, Linear, LocalPolynomial, OrbitKernel, Polynomial
-from invarlearn.kernels._listed import Listed
+from invarlearn.kernels.orbit.kernel import choose_engine
+from invarlearn.kernels.orbit.listed import ListedEngine
 from invarlearn.testing import check_kernel
 from invarlearn.transforms import (
     Custom,
@@ -50,7 +52,7 @@ def unit(v):
 
 
 def brute_force(kernel, X, Y):
-    """Every pair and transformation on its own, in double precision."""
+    """Loop over pairs and transformations, in double precision."""
     base, family = kernel.base, kernel.family
     tidy = unit if kernel.normalize else (lambda v: v)
 
@@ -107,20 +109,19 @@ def test_keeps_the_contract(kernel):
     check_kernel(kernel, rng.rand(8, 36), rng.rand(5, 36))
 
 
-def test_blocks_do_not_change_the_values(monkeypatch):
+def test_blocks_do_not_change_the_values():
     rng = np.random.RandomState(0)
-    X, Y = rng.rand(20, 64), rng.rand(30, 64)
+    X, Y = rng.rand(20, 64), rng.rand(1100, 64)
     for pooling in ("max", "mean", "softmax"):
         kernel = OrbitKernel(RBF(0.5), Translation(1) * Rotation(10), pooling, True)
         whole = kernel(X, Y)
-        with monkeypatch.context() as patch:
-            patch.setattr("invarlearn.kernels.orbit.BLOCK_BYTES", 40_000)
+        for parts in (slice(0, 7), slice(7, 20)):
+            np.testing.assert_allclose(kernel(X[parts], Y), whole[parts], rtol=1e-12)
+        with config_context(working_memory=1):
             np.testing.assert_allclose(kernel(X, Y), whole, rtol=1e-12)
 
 
 def test_memory_is_bounded():
-    import tracemalloc
-
     rng = np.random.RandomState(0)
     X = rng.rand(300, 784).astype(np.float32)
     kernel = OrbitKernel(RBF(2.0), Translation(3) * Rotation(15, n_steps=5), normalize=True)
@@ -192,6 +193,12 @@ def test_features_come_between_transformation_and_kernel():
 def test_an_orbit_that_does_not_fit_is_refused():
     with pytest.raises(MemoryError, match="use a smaller family"):
         OrbitKernel(RBF(), Translation(3, step=0.001))(np.ones((2, 16)))
+    # 9 elements of 16,000 features, of a transformer that does not say how many it returns
+    wide = FunctionTransformer(lambda X: np.tile(X, 1000))
+    kernel = OrbitKernel(RBF(), Translation(1), features=wide)
+    assert kernel(np.ones((2, 16))).shape == (2, 2)
+    with config_context(working_memory=1), pytest.raises(MemoryError, match="the orbit of one row"):
+        kernel(np.ones((2, 16)))
 
 
 @pytest.mark.parametrize(
@@ -211,7 +218,7 @@ def test_bad_settings_get_clear_errors(kernel, message):
         kernel(np.ones((2, 16)))
 
 
-def test_one_way_transforms_only_the_other_rows():
+def test_to_orbits_transforms_only_the_second_rows():
     rng = np.random.RandomState(0)
     X, Y = rng.rand(4, 25), rng.rand(3, 25)
     family = Rotation(20) * Translation(1)
@@ -225,34 +232,32 @@ def test_one_way_transforms_only_the_other_rows():
     np.testing.assert_allclose(average.to_orbits(X, Y), average(X, Y))
 
 
-def test_threads_do_not_change_the_numbers(monkeypatch):
-    import numba
-
+def test_threads_do_not_change_the_values():
     X = np.random.RandomState(0).rand(70, 784).astype(np.float32)
     kernels = [
         OrbitKernel(RBF(3.0), Translation(1) * Rotation(15), normalize=True),
         OrbitKernel(Linear(), Translation(None, wrap=True)),
         OrbitKernel(LocalPolynomial(), Translation(3, wrap=True)),
     ]
-    many = [kernel(X) for kernel in kernels]
-    monkeypatch.setattr(numba.config, "NUMBA_NUM_THREADS", 1)
-    for kernel, before in zip(kernels, many, strict=True):
-        np.testing.assert_array_equal(kernel(X), before)
+    with single_threaded():
+        expected = [kernel(X) for kernel in kernels]
+    for kernel, values in zip(kernels, expected, strict=True):
+        np.testing.assert_array_equal(kernel(X), values)
 
 
-def test_precision_does_not_suffer_from_an_offset():
+def test_single_precision_survives_an_offset():
     """Distances of rows far from zero, in single precision, in both engines."""
     rng = np.random.RandomState(0)
     X = 100 + rng.rand(6, 100)
     for family in (Translation(None, wrap=True, shape=(10, 10)), Rotation(20, shape=(10, 10))):
         kernel = OrbitKernel(RBF(0.1), family)
         if family.n_elements == 100:
-            assert type(kernel._engine(100)).__name__ == "Spectral"
+            assert type(choose_engine(kernel.settings(), X)).__name__ == "SpectralEngine"
         close = 1e-3 if family.n_elements == 100 else 5e-3
         np.testing.assert_allclose(kernel(X.astype(np.float32)), kernel(X), atol=close)
 
 
-def test_features_that_change_nothing_do_not_let_rows_be_changed():
+def test_identity_features_do_not_let_rows_change():
     X = np.random.RandomState(0).rand(5, 25)
     before = X.copy()
     same = FunctionTransformer()
@@ -261,7 +266,7 @@ def test_features_that_change_nothing_do_not_let_rows_be_changed():
     np.testing.assert_array_equal(X, before)
 
 
-def test_features_that_keep_what_they_give_are_left_alone():
+def test_cached_output_of_features_is_not_changed():
     X = np.random.RandomState(0).rand(5, 25)
     kept = {}
 
@@ -274,12 +279,12 @@ def test_features_that_keep_what_they_give_are_left_alone():
         )
         np.testing.assert_array_equal(kernel(X), kernel(X))
     sparse = OrbitKernel(features=FunctionTransformer(csr_array))
-    with pytest.raises(TypeError, match="it must be dense"):
+    with pytest.raises(TypeError, match="it must return a dense array"):
         sparse(X)
 
 
-def test_a_shift_that_leaves_nearly_nothing_leaves_nothing():
-    """A faint spot of the right sign is no fit once all else is moved away, in any engine."""
+def test_nearly_blank_shifted_images_count_as_blank():
+    """A faint remainder does not count once everything else is shifted out, in any engine."""
     X = np.zeros((1, 784))
     X[0, 300:400] = 1
     X[0, -1] = -1e-4
@@ -287,14 +292,14 @@ def test_a_shift_that_leaves_nearly_nothing_leaves_nothing():
     other[0, 0] = -1
     family = Translation(27)
     kernel = OrbitKernel(Linear(), family, normalize=True)
-    listed = Listed(kernel, 784)
-    assert type(kernel._engine(784)).__name__ == "Spectral"
-    found = listed.pool(other, listed.prepare(X))
-    np.testing.assert_allclose(kernel.to_orbits(other, X), found, atol=1e-10)
-    assert abs(found) < 1e-10
+    listed = ListedEngine(kernel.settings(), X)
+    assert type(choose_engine(kernel.settings(), X)).__name__ == "SpectralEngine"
+    pooled = listed.pool(other, listed.prepare(X))
+    np.testing.assert_allclose(kernel.to_orbits(other, X), pooled, atol=1e-10)
+    assert abs(pooled) < 1e-10
 
 
-def test_an_average_over_many_rows_is_bounded():
+def test_memory_of_averages_is_bounded():
     X = np.random.RandomState(0).rand(1500, 16).astype(np.float32)
     kernel = OrbitKernel(RBF(), Translation(1), "mean")
     kernel(X[:20])
@@ -305,7 +310,7 @@ def test_an_average_over_many_rows_is_bounded():
     assert peak < 4 * X.shape[0] ** 2 * 4 + 100 * 2**20
 
 
-def test_blas_has_its_threads_back():
+def test_blas_threads_are_restored():
     X = np.random.RandomState(0).rand(80, 64)
     kernel = OrbitKernel(RBF(), Translation(1) * Rotation(15), normalize=True)
 
@@ -320,9 +325,9 @@ def test_blas_has_its_threads_back():
         np.testing.assert_allclose(gram, grams[0], rtol=1e-12)
 
 
-def test_functions_that_give_nan_are_named():
+def test_functions_that_return_nan_are_named():
     kernel = OrbitKernel(RBF(), Custom([lambda X: X * np.nan]), normalize=True)
-    with pytest.raises(ValueError, match=r"transformation 1 \(<lambda>\) gives numbers"):
+    with pytest.raises(ValueError, match=r"transformation 1 \(<lambda>\) returns numbers"):
         kernel(np.ones((2, 9)))
 
 
@@ -334,14 +339,14 @@ def small_images(n=24, seed=0):
 
 @pytest.mark.filterwarnings("ignore:The optimal value found")
 @pytest.mark.parametrize("pooling", ["max", "mean"])
-def test_learners_of_scikit_learn_take_kernels_as_they_are(pooling):
+def test_scikit_learn_estimators_accept_orbit_kernels(pooling):
     X, y = small_images()
     rows, other = X[:16], X[16:]
     kernel = OrbitKernel(RBF(0.3), Translation(1), pooling)
     gram, cross = kernel(rows), kernel(other, rows)
     ridge = KernelRidge(kernel=kernel).fit(rows, y[:16]).predict(other)
-    known = KernelRidge(kernel="precomputed").fit(gram, y[:16]).predict(cross)
-    np.testing.assert_allclose(ridge, known, atol=1e-8)
+    precomputed = KernelRidge(kernel="precomputed").fit(gram, y[:16]).predict(cross)
+    np.testing.assert_allclose(ridge, precomputed, atol=1e-8)
     process = GaussianProcessRegressor(kernel, alpha=1.0).fit(rows, y[:16])
     np.testing.assert_allclose(process.predict(other), ridge, atol=1e-8)
     assert KernelPCA(2, kernel=kernel).fit_transform(X).shape == (24, 2)
@@ -365,7 +370,7 @@ def test_features_survive_cross_validation():
 
 @pytest.mark.filterwarnings("ignore:overflow")
 @pytest.mark.parametrize("base", [Polynomial(60), LocalPolynomial((3,), (2, 60), average=False)])
-def test_values_beyond_the_precision_are_told(base):
+def test_values_beyond_the_precision_are_refused(base):
     X = small_images()[0].astype(np.float32)
     for kernel in (base, OrbitKernel(base, Translation(1))):
         with pytest.raises(ValueError, match="too large for float32"):

@@ -9,11 +9,17 @@ from sklearn import config_context
 from sklearn.preprocessing import FunctionTransformer
 
 from invarlearn.kernels import RBF, Linear, LocalPolynomial, OrbitKernel, Polynomial
-from invarlearn.kernels._fft import LANES, correlations, factors_of, roots_of
-from invarlearn.kernels._listed import Listed
-from invarlearn.kernels.spectral import Spectral, _fits_local, smooth_length, spectral_engine
+from invarlearn.kernels.orbit._fft import LANES, correlations, factors_of, roots_of
+from invarlearn.kernels.orbit.kernel import choose_engine
+from invarlearn.kernels.orbit.listed import ListedEngine
+from invarlearn.kernels.orbit.spectral import (
+    SpectralEngine,
+    shift_terms,
+    smooth_length,
+    spectral_engine,
+)
 from invarlearn.transforms import CyclicShift, Reflection, Rotation, Shear, Translation
-from invarlearn.transforms._shifts import shifted
+from invarlearn.transforms.shifts import factor_shifts
 
 SHAPE = (7, 9)
 FAMILIES = [
@@ -35,8 +41,9 @@ BASES = [
 
 
 def both(kernel, X, Y):
-    spectral = Spectral(kernel, shifted(kernel.family._listed(X.shape[1])))
-    listed = Listed(kernel, X.shape[1])
+    settings, shifts = kernel.settings(), factor_shifts(kernel.family.elements(X.shape[1]))
+    spectral = SpectralEngine(settings, shifts, shift_terms(settings, shifts))
+    listed = ListedEngine(settings, Y[:1])
     return spectral.pool(X, spectral.prepare(Y)), listed.pool(X, listed.prepare(Y))
 
 
@@ -45,17 +52,16 @@ def both(kernel, X, Y):
 @pytest.mark.parametrize("base", BASES, ids=repr)
 @pytest.mark.parametrize("family", FAMILIES, ids=repr)
 def test_equals_the_loop_over_elements(family, base, normalize, dtype, close):
-    """With ink at the border, on images that are not square, more rows than lanes, zero rows."""
+    """For images that are not square, nonzero at the border, more rows than lanes, zero rows."""
     rng = np.random.RandomState(0)
     X, Y = rng.randn(5, 63).astype(dtype), rng.randn(LANES + 6, 63).astype(dtype)
     X[1], Y[3] = 0, 0
     for pooling in ("max", "mean", "softmax"):
         kernel = OrbitKernel(base, family, pooling, normalize)
-        if isinstance(base, LocalPolynomial):
-            found = shifted(family._listed(63))
-            if not _fits_local(kernel, base, found, 63):
-                assert normalize or base.padding == "wrap"
-                return
+        if shift_terms(kernel.settings(), factor_shifts(family.elements(63))) is None:
+            assert isinstance(base, LocalPolynomial)
+            assert normalize or base.padding == "wrap"
+            return
         ours, truth = both(kernel, X, Y)
         assert ours.dtype == dtype
         assert np.abs(ours - truth).max() < close * np.abs(truth).max()
@@ -73,7 +79,7 @@ def test_channels_and_signals():
 
 
 @pytest.mark.parametrize("sides", [(8, 12), (9, 10), (7, 49), (11, 13), (1, 22), (2, 3), (64, 5)])
-def test_the_transform_is_scipys(sides):
+def test_the_transform_equals_that_of_scipy(sides):
     height, width = sides
     rng = np.random.RandomState(0)
     X, Y = rng.randn(3, 2, height, width), rng.randn(LANES, 2, height, width)
@@ -109,47 +115,48 @@ def test_lengths_split_into_radices():
 
 
 def engine_of(base, family, n_features=784, **options):
-    return type(OrbitKernel(base, family, **options)._engine(n_features)).__name__
+    kernel = OrbitKernel(base, family, **options)
+    return type(choose_engine(kernel.settings(), np.zeros((1, n_features)))).__name__
 
 
 def test_the_kernel_chooses_its_engine():
     everywhere = Translation(None, wrap=True)
-    assert engine_of(RBF(), everywhere) == "Spectral"
-    assert engine_of(LocalPolynomial(), Translation(7)) == "Spectral"
-    assert engine_of(LocalPolynomial(), Translation(7) * Rotation(5)) == "Spectral"
+    assert engine_of(RBF(), everywhere) == "SpectralEngine"
+    assert engine_of(LocalPolynomial(), Translation(7)) == "SpectralEngine"
+    assert engine_of(LocalPolynomial(), Translation(7) * Rotation(5)) == "SpectralEngine"
     # few shifts, no shifts, other degrees, features in between
-    assert engine_of(RBF(), Translation(1)) == "Listed"
-    assert engine_of(RBF(), Rotation(15)) == "Listed"
-    assert engine_of(LocalPolynomial(degrees=(3, 2)), everywhere) == "Listed"
-    assert engine_of(LocalPolynomial((3, 3), (2, 2, 2)), everywhere) == "Listed"
-    assert engine_of(RBF(), everywhere, features=FunctionTransformer()) == "Listed"
-    # a circle of 997 places has no fast transform
-    assert engine_of(RBF(), CyclicShift(), 1000) == "Spectral"
-    assert engine_of(RBF(), CyclicShift(), 997) == "Listed"
-    # windows that go around are not those of shifts with zeros coming in
+    assert engine_of(RBF(), Translation(1)) == "ListedEngine"
+    assert engine_of(RBF(), Rotation(15)) == "ListedEngine"
+    assert engine_of(LocalPolynomial(degrees=(3, 2)), everywhere) == "ListedEngine"
+    assert engine_of(LocalPolynomial((3, 3), (2, 2, 2)), everywhere) == "ListedEngine"
+    assert engine_of(RBF(), everywhere, features=FunctionTransformer()) == "ListedEngine"
+    # a sequence of prime length 997 has no fast transform
+    assert engine_of(RBF(), CyclicShift(), 1000) == "SpectralEngine"
+    assert engine_of(RBF(), CyclicShift(), 997) == "ListedEngine"
+    # windows that wrap do not match shifts with zero fill
     wrapped = LocalPolynomial(padding="wrap")
-    assert engine_of(wrapped, Translation(7)) == "Listed"
-    assert engine_of(wrapped, Translation(7, wrap=True)) == "Spectral"
+    assert engine_of(wrapped, Translation(7)) == "ListedEngine"
+    assert engine_of(wrapped, Translation(7, wrap=True)) == "SpectralEngine"
 
 
 def test_a_wide_orbit_needs_no_list_of_transformed_rows():
     """All shifts of 100 x 100 pixels: 400 MB a row, if they were listed."""
     X = np.random.RandomState(0).rand(3, 10000).astype(np.float32)
     kernel = OrbitKernel(Linear(), Translation(None, wrap=True))
-    assert spectral_engine(kernel, 10000) is not None
-    moved = np.roll(X.reshape(-1, 100, 100), (31, 77), axis=(1, 2)).reshape(3, -1)
+    assert spectral_engine(kernel.settings(), 10000) is not None
+    shifted = np.roll(X.reshape(-1, 100, 100), (31, 77), axis=(1, 2)).reshape(3, -1)
     kernel(X[:1])
     tracemalloc.start()
-    found = kernel(X, moved)
+    gram = kernel(X, shifted)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    np.testing.assert_allclose(found, kernel(X), rtol=1e-5)
+    np.testing.assert_allclose(gram, kernel(X), rtol=1e-5)
     assert peak < 200 * 2**20
 
 
-def test_what_does_not_fit_goes_another_way():
+def test_spectra_beyond_working_memory_fall_back_on_the_list():
     """Spectra of many canvases and distances, of 64 rows at a time, are large."""
     kernel = OrbitKernel(LocalPolynomial(), Translation(7) * Rotation(5, n_steps=5))
-    assert type(kernel._engine(784)).__name__ == "Spectral"
+    assert type(choose_engine(kernel.settings(), np.zeros((1, 784)))).__name__ == "SpectralEngine"
     with config_context(working_memory=64):
-        assert type(kernel._engine(784)).__name__ == "Listed"
+        assert type(choose_engine(kernel.settings(), np.zeros((1, 784)))).__name__ == "ListedEngine"

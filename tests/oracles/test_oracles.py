@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
+from invarlearn.estimators.structured import Chain, StructuredProblem
 from invarlearn.kernels import RBF
 from invarlearn.oracles import (
     Costs,
@@ -17,7 +18,6 @@ from invarlearn.oracles import (
     ScaledRisk,
     linear_risk,
 )
-from invarlearn.structured import Chain, StructuredProblem
 from invarlearn.transforms import (
     CyclicShift,
     Family,
@@ -41,7 +41,7 @@ def class_scores(risk, w, row):
 
 
 def brute_force(risk, w, i, rows):
-    """Try every row an example may become, and every label."""
+    """Return the largest loss over all transformed rows and all labels."""
     own = risk.y[i]
     best = risk.costs.null[own]
     for s, row in enumerate(rows):
@@ -55,8 +55,8 @@ def brute_force(risk, w, i, rows):
 
 
 def scaled_rows(x, family):
-    """Give every row with up to ``budget`` features at an end of the range."""
-    low, high, budget = family._range()
+    """Return every row with up to ``budget`` features at an end of the range."""
+    low, high, budget = family.bounds()
     for factors in product((1.0, low, high), repeat=len(x)):
         if sum(f != 1 for f in factors) <= budget:
             yield x * factors
@@ -76,7 +76,7 @@ numbers = st.floats(-3, 3, allow_nan=False).map(lambda v: round(v, 1))
     bias=st.sampled_from([0.0, 1.0, 2.5]),
 )
 def test_scaled_risk_equals_brute_force(data, n_classes, n_features, budget, low, high, bias):
-    """Zero gains, budgets larger than the row, ties: whatever hypothesis finds."""
+    """Including zero gains, ties and budgets larger than the row."""
     row = st.lists(numbers, min_size=n_features, max_size=n_features)
     X = np.array(data.draw(st.lists(row, min_size=2, max_size=4)))
     y = np.arange(len(X)) % n_classes
@@ -89,9 +89,9 @@ def test_scaled_risk_equals_brute_force(data, n_classes, n_features, budget, low
         losses, slope = risk.subgradient(w)
         truth = [brute_force(risk, w, i, scaled_rows(X[i], family)) for i in range(len(X))]
         np.testing.assert_allclose(losses, truth, atol=1e-9)
-    found = [risk.worst(w, i) for i in range(len(X))]
-    np.testing.assert_allclose([w @ one.psi + one.delta for one in found], truth, atol=1e-9)
-    np.testing.assert_allclose(slope, np.mean([one.psi for one in found], axis=0), atol=1e-12)
+    worst = [risk.worst(w, i) for i in range(len(X))]
+    np.testing.assert_allclose([w @ one.psi + one.delta for one in worst], truth, atol=1e-9)
+    np.testing.assert_allclose(slope, np.mean([one.psi for one in worst], axis=0), atol=1e-12)
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
@@ -106,13 +106,13 @@ def test_listed_risk_equals_brute_force(family, n_classes, bias):
     losses, slope = risk.subgradient(w)
     truth = [brute_force(risk, w, i, orbit[i]) for i in range(7)]
     np.testing.assert_allclose(losses, truth)
-    found = [risk.worst(w, i) for i in range(7)]
-    np.testing.assert_allclose([w @ one.psi + one.delta for one in found], truth)
-    np.testing.assert_allclose(slope, np.mean([one.psi for one in found], axis=0))
+    worst = [risk.worst(w, i) for i in range(7)]
+    np.testing.assert_allclose([w @ one.psi + one.delta for one in worst], truth)
+    np.testing.assert_allclose(slope, np.mean([one.psi for one in worst], axis=0))
 
 
 class OwnScaling(FeatureScaling):
-    """A user's family: the same transformations, by an oracle of its own."""
+    """A user-defined family: the same transformations, with its own oracle."""
 
     def worst_case(self, X, w, sign=None):
         return FeatureScaling(self.low, self.high, self.budget).worst_case(X, w, sign)
@@ -120,7 +120,7 @@ class OwnScaling(FeatureScaling):
 
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize("as_sparse", [False, True])
-def test_a_users_own_oracle_gives_what_the_compiled_one_gives(n_classes, as_sparse):
+def test_a_user_defined_oracle_agrees_with_the_compiled_one(n_classes, as_sparse):
     rng = np.random.RandomState(0)
     X, y = rng.poisson(1, (30, 12)).astype(float), np.arange(30) % n_classes
     rows = sparse.csr_matrix(X) if as_sparse else X
@@ -142,7 +142,7 @@ def test_slopes_are_subgradients_and_the_risk_is_convex():
     rng = np.random.RandomState(1)
     X, y = rng.poisson(1, (40, 9)).astype(float), np.arange(40) % 3
     for family in (FeatureScaling(0.5, 4, 3), FeatureDropping(2), CyclicShift()):
-        costs = Costs.check(None, None, 3, family._size(9))
+        costs = Costs.check(None, None, 3, family.size(9))
         risk = linear_risk(X, y, family, costs, None, 1.0)
         for _ in range(20):
             w, v = rng.randn(2, risk.n_weights)
@@ -176,7 +176,7 @@ def test_an_element_that_does_not_apply_is_never_the_worst():
     w = rng.randn(4)
     first = y == 0
     losses = [one.subgradient(w)[0] for one in (risk, plain, both)]
-    # products of other shapes are rounded otherwise
+    # rounding of products depends on their shape
     np.testing.assert_allclose(losses[0][first], losses[1][first], rtol=1e-12)
     np.testing.assert_allclose(losses[0][~first], losses[2][~first], rtol=1e-12)
 
@@ -237,7 +237,7 @@ def test_the_chain_finds_the_worst_labels_and_transformations():
         (np.ones(3), None, r"cost has shape \(3,\); for 3 classes it must be \(3, 3\)"),
         (np.ones((3, 3, 7)), None, r"or \(3, 3, 4\)"),
         (np.full((3, 3), np.nan), None, "cost must be numbers"),
-        (-np.ones((3, 3)), None, "itself zero"),
+        (-np.ones((3, 3)), None, "itself must be zero or more"),
         (None, -np.ones((3, 3)), "margin_scale must be finite, and zero or more"),
         (None, np.ones((2, 2)), r"margin_scale has shape \(2, 2\)"),
         ([["a"]], None, "cost must be an array of numbers"),
@@ -248,7 +248,7 @@ def test_wrong_costs_get_clear_errors(cost, scale, message):
         Costs.check(cost, scale, 3, 4)
 
 
-def test_chains_refuse_what_does_not_fit():
+def test_chains_refuse_invalid_input():
     chain = Chain(3, 2)
     w = np.zeros(chain.n_features)
     with pytest.raises(ValueError, match="have 3 features, not 2"):

@@ -5,6 +5,7 @@ import json
 import re
 import shutil
 import subprocess
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -14,8 +15,9 @@ from sklearn.svm import SVC
 from invarlearn.audit import invariance_report
 from invarlearn.datasets import load_mnist_sample
 from invarlearn.report import Page
-from invarlearn.report.audit import audit_page, verdict
-from invarlearn.transforms import Identity, Rotation, Translation
+from invarlearn.report.audit import ORIGINS, audit_page, audit_summary
+from invarlearn.transforms import Domain, Identity, Rotation, Translation
+from invarlearn.transforms.domains import DOMAINS
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 
@@ -40,19 +42,19 @@ def page():
     return built.made_by("invarlearn audit 'a b'", seed=3)
 
 
-def test_a_page_needs_nothing_else(page):
+def test_a_page_has_no_external_resources(page):
     text = page.html()
     assert not re.search(r"(src|href)=\"(?!data:)", text)
     assert "http" not in text
     assert "url(" not in text
 
 
-def test_nothing_that_is_said_is_taken_for_html(page):
+def test_texts_are_escaped(page):
     text = page.html()
     assert "<title>A title &lt;b&gt;</title>" in text
     assert "The verdict &amp; what follows." in text
-    assert 'alt="three &quot;points&quot;"' in text
-    assert "invarlearn audit &#x27;a b&#x27;" in text
+    assert 'alt="three &#34;points&#34;"' in text
+    assert "invarlearn audit &#39;a b&#39;" in text
     nasty = Page("t", "v").table([{"<script>": "</td><script>alert(1)</script>"}]).html()
     assert nasty.count("<script>") == 1
 
@@ -64,20 +66,20 @@ def test_the_verdict_comes_first_and_versions_last(page):
     assert "<dt>seed</dt><dd>3</dd>" in text
 
 
-def test_the_same_page_is_the_same_bytes(page, tmp_path):
+def test_a_page_is_written_as_the_same_bytes_each_time(page, tmp_path):
     first, second = (page.write(tmp_path / "sub" / name).read_bytes() for name in "ab")
     assert first == second
     assert sorted(p.name for p in (tmp_path / "sub").iterdir()) == ["a", "b"]
 
 
-def test_an_empty_table_says_so():
+def test_an_empty_table_is_a_paragraph():
     assert "Nothing to show" in Page("t", "v").table([]).html()
 
 
 def in_browser(content, script, tmp_path, width=375):
-    """Open a page in a frame of some width and run a script in it; give what it finds."""
+    """Open a page in a frame of some width and run a script in it; return its result."""
     if CHROMIUM is None:
-        pytest.skip("chromium is not installed: the page is not looked at in a browser")
+        pytest.skip("chromium is not installed: pages are not checked in a browser")
     outer = f"""<!doctype html><body>
 <iframe id="frame" style="width:{width}px;height:20000px;border:0" srcdoc="{html.escape(content)}">
 </iframe><pre id="found"></pre><script>
@@ -126,14 +128,14 @@ SORT = """
 
 
 def test_tables_sort_in_a_browser(page, tmp_path):
-    found = in_browser(page.html(), SORT, tmp_path)
-    assert found[0] == ["9.0 %", "10.5 %", "-1.0 %"]
-    assert found[1] == ["10.5 %", "9.0 %", "-1.0 %"]
-    assert found[2] == ["-1.0 %", "9.0 %", "10.5 %"]
-    assert found[3] == "ascending"
-    # what is missing comes last
-    assert found[4] == ["9", "-1", ""]
-    assert found[5] == ["a nam", "row 0", "row 1"]
+    columns = in_browser(page.html(), SORT, tmp_path)
+    assert columns[0] == ["9.0 %", "10.5 %", "-1.0 %"]
+    assert columns[1] == ["10.5 %", "9.0 %", "-1.0 %"]
+    assert columns[2] == ["-1.0 %", "9.0 %", "10.5 %"]
+    assert columns[3] == "ascending"
+    # missing values come last
+    assert columns[4] == ["9", "-1", ""]
+    assert columns[5] == ["a nam", "row 0", "row 1"]
 
 
 WIDTHS = """
@@ -162,11 +164,11 @@ def report():
     return invariance_report(svc, digits.X_test[:80], digits.y_test[:80], family, 10)
 
 
-def test_the_page_of_an_audit_says_what_was_found(report):
+def test_the_page_of_an_audit_states_the_results(report):
     names = [f"digit-{i}.png" for i in range(80)]
     text = audit_page(report, (28, 28), names, "Audit").html()
-    assert f"{100 * report.overall.flip_rate.value:.1f} % of predictions flip" in text
-    assert "Most of all under translation" in text
+    assert f"flips {100 * report.overall.flip_rate.value:.1f} % of predictions" in text
+    assert "The most harmful part is translation" in text
     assert text.count("<img ") == 3
     assert text.count("<table>") == 4
     assert report.mistakes
@@ -175,18 +177,28 @@ def test_the_page_of_an_audit_says_what_was_found(report):
     assert 'alt="Pairs of pictures' in text
 
 
-def test_rows_that_are_no_images_have_no_pictures(report):
+def test_rows_that_are_not_images_have_no_pictures(report):
     text = audit_page(report, None, np.arange(80).astype(str), "Audit").html()
     assert text.count("<img ") == 2
 
 
-def test_a_classifier_that_never_flips_is_told_so():
+def test_pictures_of_an_unknown_domain_get_one_warning(report):
+    assert set(ORIGINS) == set(DOMAINS)
+    family = Translation(2)
+    family.domain = Domain("sentence", ("words",), "none")
+    names = np.arange(80).astype(str)
+    with pytest.warns(UserWarning, match="pictures of the domain 'sentence'") as caught:
+        audit_page(replace(report, family=family), (28, 28), names, "Audit")
+    assert len(caught) == 1
+
+
+def test_a_classifier_that_never_flips_gets_a_page_without_flips():
     digits = load_mnist_sample()
     svc = SVC().fit(digits.X_train[:200], digits.y_train[:200])
-    found = invariance_report(svc, digits.X_test[:20], digits.y_test[:20], Identity())
-    text = audit_page(found, (28, 28), list("abcdefghijklmnopqrst"), "Audit").html()
-    assert "No sample that is right as it is becomes wrong" in text
-    assert verdict(found).startswith("0.0 % of predictions flip")
+    report = invariance_report(svc, digits.X_test[:20], digits.y_test[:20], Identity())
+    text = audit_page(report, (28, 28), list("abcdefghijklmnopqrst"), "Audit").html()
+    assert "No correctly classified sample is misclassified" in text
+    assert audit_summary(report).startswith("The declared family flips 0.0 % of predictions")
 
 
 def test_the_page_of_an_audit_in_a_browser(report, tmp_path):

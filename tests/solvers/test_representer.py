@@ -1,4 +1,4 @@
-"""Solvers against a generic one, each other, and what the gap promises."""
+"""Solvers against a generic solver and each other, and the bound of the duality gap."""
 
 import numpy as np
 import pytest
@@ -7,8 +7,15 @@ from scipy.optimize import minimize
 from invarlearn.functionals import Constant, Coordinates, Derivative, Representers, Value
 from invarlearn.kernels import RBF
 from invarlearn.losses import Absolute, EpsilonInsensitive, Hinge, Logistic, Squared
-from invarlearn.solvers.growing import grow
-from invarlearn.solvers.representer import Problem, Term, lbfgs, newton, small
+from invarlearn.solvers import (
+    LBFGS,
+    LibSVM,
+    Newton,
+    RandomGrowth,
+    RepresenterProblem,
+    SteepestGrowth,
+)
+from invarlearn.solvers.representer import Term
 
 LABELS = [
     Hinge(),
@@ -34,13 +41,13 @@ def make_problem(loss, penalty, bases=None, lam=1.3, nu=0.3):
         Term(slice(0, N_LABELS), loss, y, lam * np.linspace(0.5, 2, N_LABELS)),
         Term(slice(N_LABELS, n), penalty, 0.0, nu),
     ]
-    return Problem.dense(representers.gram(), basis, terms)
+    return RepresenterProblem.dense(representers.gram(), basis, terms)
 
 
 def epigraph(problem):
     """Minimise with SLSQP: sharp losses are bounds of extra variables above linear functions."""
     n, p = problem.basis.shape
-    values, vectors = np.linalg.eigh(problem.gram)
+    values, vectors = np.linalg.eigh(problem.gram.matrix())
     features = vectors * np.sqrt(np.maximum(values, 0))
     sharp = [t for t in problem.terms if not t.loss.is_smooth]
     counts = [t.where.stop - t.where.start for t in sharp]
@@ -99,70 +106,71 @@ def epigraph(problem):
 def test_the_optimum_is_that_of_a_generic_solver(loss, penalty):
     problem = make_problem(loss, penalty)
     truth = epigraph(problem)
-    # 8: the line search cannot go lower, which is where it should end
+    # 8: the line search finds no lower point, which holds at the optimum too
     assert truth.status in (0, 8)
-    for found in (
-        newton(problem, 1e-7),
-        lbfgs(problem, 1e-6, 20_000),
-        grow(problem, lambda i: problem.gram[:, i], 6, "steepest", np.random.RandomState(0), 1e-6),
+    for solution in (
+        Newton().solve(problem, 1e-7),
+        LBFGS().solve(problem, 1e-6, 20_000),
+        SteepestGrowth().solve(problem, 1e-6),
     ):
-        assert found.objective == pytest.approx(truth.fun, rel=1e-5)
-        assert found.objective - found.gap <= truth.fun * (1 + 1e-7)
-        assert found.converged
+        assert solution.objective == pytest.approx(truth.fun, rel=1e-5)
+        assert solution.objective - solution.gap <= truth.fun * (1 + 1e-7)
+        assert solution.converged
 
 
 @pytest.mark.parametrize("penalty", [Squared(), EpsilonInsensitive(epsilon=0.05)], ids=repr)
-def test_basis_functions_that_functionals_see(penalty):
+def test_the_optimum_with_penalised_basis_functions_is_that_of_a_generic_solver(penalty):
     problem = make_problem(Logistic(), penalty, (Constant(), Coordinates()))
     truth = epigraph(problem)
-    for solve in (newton, lbfgs):
-        assert solve(problem, 1e-7).objective == pytest.approx(truth.fun, rel=1e-5)
+    for solver in (Newton(), LBFGS()):
+        assert solver.solve(problem, 1e-7).objective == pytest.approx(truth.fun, rel=1e-5)
 
 
 def test_squared_losses_are_solved_in_one_step():
     problem = make_problem(Squared(), Squared())
-    found = newton(problem)
-    assert found.n_iter == 1
+    newton = Newton().solve(problem)
+    assert newton.n_iter == 1
     # the normal equations of the whole problem, with the constant unpenalised
-    gram, n = problem.gram, len(problem)
+    gram, n = problem.gram.matrix(), len(problem)
     weight = np.concatenate([problem.terms[0].weight, np.full(n - N_LABELS, 0.3)])
     target = np.concatenate([problem.terms[0].target, np.zeros(n - N_LABELS)])
     one = problem.basis
     system = np.block([[gram + np.diag(1 / (2 * weight)), one], [one.T, np.zeros((1, 1))]])
     solution = np.linalg.solve(system, np.append(target, 0.0))
-    np.testing.assert_allclose(found.c, solution[:-1], atol=1e-9)
-    np.testing.assert_allclose(found.w, solution[-1:], atol=1e-9)
+    np.testing.assert_allclose(newton.coef, solution[:-1], atol=1e-9)
+    np.testing.assert_allclose(newton.offset, solution[-1:], atol=1e-9)
 
 
-@pytest.mark.parametrize("strategy", ["steepest", "random"])
-def test_growing_finds_the_same_function(strategy):
+@pytest.mark.parametrize("solver", [SteepestGrowth(), RandomGrowth()], ids=repr)
+def test_growing_finds_the_same_function(solver):
     problem = make_problem(Logistic(), EpsilonInsensitive(epsilon=0.05))
-    rng = np.random.RandomState(0)
-    grown = grow(problem, lambda i: problem.gram[:, i], N_LABELS, strategy, rng, 1e-6)
-    whole = newton(problem, 1e-8)
-    apart = problem.gram @ (grown.c - whole.c) + problem.basis @ (grown.w - whole.w)
+    grown = solver.solve(problem, 1e-6)
+    whole = Newton().solve(problem, 1e-8)
+    apart = problem.gram.dot(grown.coef - whole.coef)
+    apart += problem.basis @ (grown.offset - whole.offset)
     assert np.abs(apart).max() < 1e-2
     assert grown.objective == pytest.approx(whole.objective, rel=1e-6)
 
 
 def test_warm_starts_save_steps():
-    first = lbfgs(make_problem(Logistic(), Squared()))
+    first = LBFGS().solve(make_problem(Logistic(), Squared()))
     near = make_problem(Logistic(), Squared(), lam=1.31)
-    cold, warm = lbfgs(near), lbfgs(near, start=(first.c, first.w))
+    cold = LBFGS().solve(near)
+    warm = LBFGS().solve(near, start=(first.coef, first.offset))
     assert warm.n_iter < cold.n_iter
     assert warm.objective == pytest.approx(cold.objective, rel=1e-6)
 
 
-def test_hinge_loss_goes_to_libsvm_and_the_gap_is_true():
+def test_libsvm_solves_the_hinge_loss_with_a_valid_gap():
     whole = make_problem(Hinge(), Squared())
-    gram = whole.gram[:N_LABELS, :N_LABELS]
-    problem = Problem.dense(gram, np.ones((N_LABELS, 1)), whole.terms[:1])
-    ours, theirs = newton(problem, 1e-8), small(problem, 1e-6)
+    gram = whole.gram.matrix()[:N_LABELS, :N_LABELS]
+    problem = RepresenterProblem.dense(gram, np.ones((N_LABELS, 1)), whole.terms[:1])
+    ours, theirs = Newton().solve(problem, 1e-8), LibSVM().solve(problem, 1e-6)
     assert theirs.objective == pytest.approx(ours.objective, rel=1e-6)
     assert theirs.objective - theirs.gap <= ours.objective + 1e-9
 
 
-def test_stopping_early_is_told():
-    found = lbfgs(make_problem(Hinge(), Absolute()), 1e-8, max_iter=5)
-    assert not found.converged
-    assert found.gap > 1e-8
+def test_early_stopping_is_reported():
+    solution = LBFGS().solve(make_problem(Hinge(), Absolute()), 1e-8, max_iter=5)
+    assert not solution.converged
+    assert solution.gap > 1e-8

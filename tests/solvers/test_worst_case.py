@@ -1,16 +1,16 @@
-"""Columns, bundle and Pegasos against a generic QP, each other, and the paper's errors."""
+"""Columns, bundle and Pegasos against a generic QP and each other; the errata of the paper."""
 
 import numpy as np
 import pytest
 from scipy.optimize import minimize
 
+from invarlearn.estimators.structured import Chain
 from invarlearn.kernels import RBF, Linear
 from invarlearn.oracles import Costs, ListedRisk, OrbitColumns, ScaledRisk, StructuredRisk
-from invarlearn.solvers import columns
-from invarlearn.solvers.bundle import Planes, bundle
-from invarlearn.solvers.columns import RiskColumns, Working, generate
-from invarlearn.solvers.pegasos import Walk, kernel_pegasos, pegasos
-from invarlearn.structured import Chain
+from invarlearn.solvers import Bundle, ColumnGeneration, Pegasos, WorstCaseProblem, regret_bound
+from invarlearn.solvers.bundle import Planes
+from invarlearn.solvers.columns import RestrictedDual
+from invarlearn.solvers.pegasos import Walk
 from invarlearn.transforms import CyclicShift, FeatureScaling, Identity
 
 
@@ -23,8 +23,14 @@ def small_problem(n_classes=3, seed=0, n=8, d=3):
     return X, y, Costs.check(cost, scale, n_classes, d)
 
 
+def orbit_problem(X, y, kernel, costs, mass, cache_bytes=1e8):
+    """Return the problem of all cyclic shifts; ``mass`` is the weight of each loss."""
+    source = OrbitColumns(X, y, kernel, costs, CyclicShift(), cache_bytes, mass)
+    return WorstCaseProblem(source, 1 / mass.sum())
+
+
 def all_columns(X, y, costs, kernel):
-    """Give the Gram matrix, costs and examples of ALL columns, the null columns included."""
+    """Return the Gram matrix, costs and examples of ALL columns, the null columns included."""
     orbit = CyclicShift().orbit(X)
     rows, patterns, deltas, examples = [], [], [], []
     for i in range(len(X)):
@@ -53,7 +59,7 @@ def generic_qp(gram, deltas, examples, mass):
     """Solve the whole dual with a general-purpose solver."""
     members = (examples == np.unique(examples)[:, None]).astype(float)
     start = members.T @ (mass / members.sum(axis=1))
-    found = minimize(
+    solution = minimize(
         lambda a: a @ gram @ a / 2 - deltas @ a,
         start,
         jac=lambda a: gram @ a - deltas,
@@ -62,37 +68,37 @@ def generic_qp(gram, deltas, examples, mass):
         method="SLSQP",
         options={"ftol": 1e-14, "maxiter": 2000},
     )
-    return found.x, -found.fun
+    return solution.x, -solution.fun
 
 
 @pytest.mark.parametrize("n_classes", [2, 3, 4])
 @pytest.mark.parametrize("kernel", [RBF(0.5), Linear()], ids=repr)
 @pytest.mark.parametrize("C", [0.1, 1.0, 20.0])
-def test_columns_meet_a_generic_qp_over_all_columns(n_classes, kernel, C):
+def test_columns_agree_with_a_generic_qp_over_all_columns(n_classes, kernel, C):
     X, y, costs = small_problem(n_classes)
     mass = np.full(len(X), C)
-    source = OrbitColumns(X, y, kernel, costs, CyclicShift(), 1e8)
-    found = generate(source, mass, tol=1e-9)
+    problem = orbit_problem(X, y, kernel, costs, mass)
+    solution = ColumnGeneration().solve(problem, tol=1e-9)
     gram, deltas, examples = all_columns(X, y, costs, kernel)
     alpha, dual = generic_qp(gram, deltas, examples, mass)
     scores = deltas - gram @ alpha
     losses = np.array([scores[examples == i].max() for i in range(len(X))])
     primal = alpha @ gram @ alpha / 2 + mass @ losses
     assert primal == pytest.approx(dual, rel=1e-5)
-    assert found.converged
-    # no less than zero, but for rounding
-    assert -1e-12 <= found.gap / max(1.0, found.objective) <= 1e-9
-    assert found.objective == pytest.approx(dual, rel=1e-6)
+    assert solution.converged
+    # not negative, up to rounding
+    assert -1e-12 <= solution.gap / max(problem.lam, solution.objective) <= 1e-9
+    assert solution.objective == pytest.approx(problem.lam * dual, rel=1e-6)
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
-def test_weights_of_examples_count(n_classes):
+def test_weights_of_examples_are_used(n_classes):
     X, y, costs = small_problem(n_classes)
     mass = np.random.RandomState(3).rand(len(X)) * 3
-    source = OrbitColumns(X, y, RBF(0.5), costs, CyclicShift(), 1e8)
-    found = generate(source, mass, tol=1e-9)
+    problem = orbit_problem(X, y, RBF(0.5), costs, mass)
+    solution = ColumnGeneration().solve(problem, tol=1e-9)
     _, dual = generic_qp(*all_columns(X, y, costs, RBF(0.5)), mass)
-    assert found.objective == pytest.approx(dual, rel=1e-6)
+    assert solution.objective == pytest.approx(problem.lam * dual, rel=1e-6)
 
 
 @pytest.mark.parametrize("n_classes", [2, 4])
@@ -100,29 +106,27 @@ def test_sliding_raises_the_dual_and_keeps_masses(n_classes):
     X, y, costs = small_problem(n_classes, n=20)
     mass = np.random.RandomState(3).rand(20) * 30
     source = OrbitColumns(X, y, Linear(), costs, CyclicShift(), 1e8)
-    work = Working(source, mass, 1e8, np.random.RandomState(0))
+    work = RestrictedDual(source, mass, ColumnGeneration(), np.random.RandomState(0))
     for _ in range(5):
-        work.add(work.source.price(work.A, work.highest(), 2))
+        work.add(work.price(0.0, 2)[0])
         work.solve(1e-3, 1e-6)
 
     def dual():
-        return work.delta @ work.alpha - work.squared_norm / 2
+        return work.columns.delta @ work.columns.alpha - work.squared_norm / 2
 
-    # from a bad start, on the way
-    share = np.random.RandomState(1).rand(len(work.alpha))
-    work.alpha = share * (mass / np.bincount(work.example, share))[work.example]
-    work.A[:] = 0
-    work._put(work.A, np.arange(len(share)), work.alpha)
-    work.refresh()
+    # from weights that are not optimal
+    share = np.random.RandomState(1).rand(len(work.columns))
+    work.set_weights(
+        share * (mass / np.bincount(work.columns.example, share))[work.columns.example]
+    )
     before = dual()
     work.slide()
     assert dual() > before + 1e-3 * abs(before)
-    assert (work.alpha >= 0).all()
-    np.testing.assert_allclose(np.bincount(work.example, work.alpha), mass, rtol=1e-9)
+    assert (work.columns.alpha >= 0).all()
+    sums = np.bincount(work.columns.example, work.columns.alpha)
+    np.testing.assert_allclose(sums, mass, rtol=1e-9)
     A, F = work.A.copy(), work.F.copy()
-    work.A[:] = 0
-    work._put(work.A, np.arange(len(share)), work.alpha)
-    work.refresh()
+    work.set_weights(work.columns.alpha)
     np.testing.assert_allclose(A, work.A, atol=1e-9 * np.abs(A).max())
     np.testing.assert_allclose(F, work.F, atol=1e-9 * np.abs(F).max())
 
@@ -131,24 +135,24 @@ def test_sliding_raises_the_dual_and_keeps_masses(n_classes):
 def test_columns_do_not_depend_on_the_cache(cache_bytes):
     X, y, costs = small_problem(3, n=30, d=5)
     mass = np.full(30, 2.0)
-    large = generate(OrbitColumns(X, y, RBF(0.5), costs, CyclicShift(), 1e8), mass, 1e-7)
-    source = OrbitColumns(X, y, RBF(0.5), costs, CyclicShift(), cache_bytes)
-    small = generate(source, mass, 1e-7, cache_bytes=cache_bytes)
+    large = ColumnGeneration().solve(orbit_problem(X, y, RBF(0.5), costs, mass), 1e-7)
+    problem = orbit_problem(X, y, RBF(0.5), costs, mass, cache_bytes)
+    small = ColumnGeneration(cache_bytes=cache_bytes).solve(problem, 1e-7)
     assert small.converged
     assert small.objective == pytest.approx(large.objective, rel=1e-6)
 
 
-def test_only_columns_that_were_generated_exist():
+def test_only_generated_columns_are_stored():
     X, y, costs = small_problem(3, n=60, d=6)
-    source = OrbitColumns(X, y, RBF(0.1), costs, CyclicShift(), 1e8)
-    found = generate(source, np.full(60, 0.05), 1e-6)
-    assert found.n_columns < 60 * 6
-    assert source.n_rows < 60 * 6
-    assert found.history[-1][1] <= found.history[1][1]
+    problem = orbit_problem(X, y, RBF(0.1), costs, np.full(60, 0.05))
+    solution = ColumnGeneration().solve(problem, 1e-6)
+    assert solution.coef.shape == (3, problem.oracle.n_rows)
+    assert problem.oracle.n_rows < 60 * 6
+    assert solution.history[-1][1] <= solution.history[1][1]
 
 
 def corrected_and_printed(lam):
-    """Solve the small problem, and give what the paper's printed equations make of it."""
+    """Solve the small problem; return its optimum and values of the paper's printed equations."""
     X, y, costs = small_problem(3)
     gram, deltas, examples = all_columns(X, y, costs, RBF(0.5))
     mass = np.full(len(X), 1 / (lam * len(X)))
@@ -207,46 +211,50 @@ RISKS = {
 @pytest.mark.parametrize("lam", [1.0, 0.01])
 def test_bundle_columns_and_pegasos_agree(kind, n_classes, lam):
     risk = RISKS[kind](*linear_problem(n_classes), n_classes)
-    planes = bundle(risk, lam, 1e-7, 3000)
-    columns = generate(RiskColumns(risk), risk.shares / lam, 1e-7)
+    problem = WorstCaseProblem(risk, lam)
+    planes = Bundle().solve(problem, 1e-7, 3000)
+    columns = ColumnGeneration().solve(problem, 1e-7)
     assert planes.converged
-    assert planes.objective == pytest.approx(columns.objective * lam, rel=1e-5)
+    assert planes.objective == pytest.approx(columns.objective, rel=1e-5)
     # both bound the same optimum from below
-    assert planes.objective - planes.gap <= columns.objective * lam + 1e-9
-    assert (columns.objective - columns.gap) * lam <= planes.objective + 1e-9
-    w, objective, gap, _ = pegasos(risk, lam, 1e-4, 60, np.random.RandomState(0))
+    assert planes.objective - planes.gap <= columns.objective + 1e-9
+    assert columns.objective - columns.gap <= planes.objective + 1e-9
+    np.testing.assert_allclose(columns.coef, planes.coef, atol=0.02 / np.sqrt(lam))
+    walked = Pegasos().solve(problem, 1e-4, 60)
+    w = walked.coef
     value = lam * w @ w / 2 + risk.shares @ risk.subgradient(w)[0]
-    assert value == pytest.approx(objective)
-    assert objective >= planes.objective - planes.gap - 1e-12
-    assert objective <= (1.02 if lam == 1 else 2.0) * planes.objective
-    assert objective - gap <= planes.objective + 1e-12
+    assert value == pytest.approx(walked.objective)
+    assert walked.objective >= planes.objective - planes.gap - 1e-12
+    assert walked.objective <= (1.02 if lam == 1 else 2.0) * planes.objective
+    assert walked.objective - walked.gap <= planes.objective + 1e-12
 
 
 @pytest.mark.parametrize("kind", RISKS)
-def test_weights_of_an_example_keep_to_its_mass(kind, monkeypatch):
-    priced, off = columns._priced, []
-
-    def watched(work, *how):
-        sums = np.bincount(work.example, work.alpha, len(work.mass))
-        off.append(np.abs(sums / work.mass - 1).max())
-        return priced(work, *how)
-
-    monkeypatch.setattr(columns, "_priced", watched)
+def test_dual_weights_of_a_sample_sum_to_its_mass(kind):
     risk = RISKS[kind](*linear_problem(2), 2)
-    found = generate(RiskColumns(risk), risk.shares / 0.01, 1e-7)
-    assert found.converged
-    assert max(off) < 1e-12
-    assert found.gap >= -1e-12 * found.objective
+    mass = risk.shares / 0.01
+    work = RestrictedDual(risk.columns(), mass, ColumnGeneration(), np.random.RandomState(0))
+    for _ in range(40):
+        priced, objective, gap = work.price(0.0, 2)
+        assert gap >= -1e-12 * objective
+        sums = np.bincount(work.columns.example, work.columns.alpha, len(mass))
+        np.testing.assert_allclose(sums, mass, rtol=1e-12)
+        work.add(priced)
+        work.solve(max(0.1 * gap, 1e-8 * objective), 1e-9 * objective / mass.sum())
+        work.refresh()
+        work.prune()
+    assert gap <= 1e-6 * objective
 
 
-def test_bundles_can_start_anywhere():
-    risk = RISKS["scaled"](*linear_problem(3), 3)
-    cold = bundle(risk, 0.01, 1e-6, 3000)
-    warm = bundle(risk, 0.01, 1e-6, 3000, start=cold.w)
+def test_warm_starts_of_bundles_save_iterations():
+    problem = WorstCaseProblem(RISKS["scaled"](*linear_problem(3), 3), 0.01)
+    cold = Bundle().solve(problem, 1e-6, 3000)
+    warm = Bundle().solve(problem, 1e-6, 3000, start=(cold.coef, cold.offset))
+    assert warm.n_iter < cold.n_iter
     assert warm.objective == pytest.approx(cold.objective, rel=1e-5)
 
 
-def test_planes_give_the_best_weights_of_planes():
+def test_planes_solve_their_quadratic_program():
     rng = np.random.RandomState(0)
     planes = Planes(4, 0.3)
     slopes, offsets = rng.randn(12, 4), rng.rand(12)
@@ -261,7 +269,7 @@ def test_planes_give_the_best_weights_of_planes():
 
 
 def plain_pegasos(risk, lam, order):
-    """Algorithm 2 with its index mended, and everything computed anew at each step."""
+    """Algorithm 2 with its index corrected, and everything recomputed at each step."""
     radius = np.sqrt(risk.at_zero / lam)
     f = np.zeros(risk.n_weights)
     total, weight = np.zeros(risk.n_weights), 0.0
@@ -292,7 +300,7 @@ def test_pegasos_keeps_norm_and_average_up_to_date(kind, n_classes, lam):
 def test_averages_weighted_by_time_beat_plain_ones_and_the_last():
     risk = RISKS["scaled"](*linear_problem(2, n=100), 2)
     lam = 0.05
-    best = bundle(risk, lam, 1e-8, 5000).objective
+    best = Bundle().solve(WorstCaseProblem(risk, lam), 1e-8, 5000).objective
     rng = np.random.RandomState(0)
     f, plain = np.zeros(risk.n_weights), np.zeros(risk.n_weights)
     walk = Walk(risk.n_weights, lam, risk.at_zero)
@@ -312,29 +320,31 @@ def test_averages_weighted_by_time_beat_plain_ones_and_the_last():
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_kernel_pegasos_approaches_the_optimum(n_classes):
     X, y, costs = small_problem(n_classes, n=20)
-    lam = 0.05
-    best = generate(
-        OrbitColumns(X, y, RBF(0.5), costs, CyclicShift(), 1e8), np.full(20, 1 / (20 * lam)), 1e-8
+    lam, mass = 0.05, np.full(20, 1.0)
+    best = ColumnGeneration().solve(
+        WorstCaseProblem(orbit_problem(X, y, RBF(0.5), costs, mass).oracle, lam), 1e-8
     )
-    source = OrbitColumns(X, y, RBF(0.5), costs, CyclicShift(), 1e8)
-    shares = np.full(20, 1 / 20)
-    A, objective, gap, _ = kernel_pegasos(source, shares, lam, 1e-9, 100, np.random.RandomState(0))
+    source = orbit_problem(X, y, RBF(0.5), costs, mass).oracle
+    walked = Pegasos().solve(WorstCaseProblem(source, lam), 1e-9, 100)
+    A = walked.coef
     norm = (A * (A @ RBF(0.5)(source.rows, source.rows))).sum()
-    assert objective == pytest.approx(lam * norm / 2 + shares @ source.losses_of(A)[0])
-    assert best.objective * lam - 1e-9 <= objective <= 1.02 * best.objective * lam
-    assert objective - gap <= best.objective * lam + 1e-9
+    losses = source.losses_of(A)[0]
+    assert walked.objective == pytest.approx(lam * norm / 2 + source.shares @ losses)
+    assert best.objective - 1e-9 <= walked.objective <= 1.02 * best.objective
+    assert walked.objective - walked.gap <= best.objective + 1e-9
 
 
-def test_kernel_and_linear_pegasos_are_the_same_walk():
+def test_kernel_and_linear_pegasos_agree():
     X, y = linear_problem(3)
     costs = Costs.check(None, None, 3, 6)
     risk = ListedRisk(X, y, CyclicShift(), costs)
     source = OrbitColumns(X, y, Linear(), costs, CyclicShift(), 1e8)
-    lam = 0.1
-    w, *linear = pegasos(risk, lam, 1e-9, 3, np.random.RandomState(0))
-    A, *kernel = kernel_pegasos(source, risk.shares, lam, 1e-9, 3, np.random.RandomState(0))
-    np.testing.assert_allclose(linear, kernel, rtol=1e-9)
-    np.testing.assert_allclose(w.reshape(-1, 3), source.rows.T @ A.T, atol=1e-9)
+    linear, kernel = (
+        Pegasos().solve(WorstCaseProblem(oracle, 0.1), 1e-9, 3) for oracle in (risk, source)
+    )
+    np.testing.assert_allclose(linear.objective, kernel.objective, rtol=1e-9)
+    np.testing.assert_allclose(linear.gap, kernel.gap, rtol=1e-9)
+    np.testing.assert_allclose(linear.coef.reshape(-1, 3), source.rows.T @ kernel.coef.T, atol=1e-9)
 
 
 def test_the_bound_of_theorem_3_needs_the_regularised_gradient():
@@ -342,26 +352,25 @@ def test_the_bound_of_theorem_3_needs_the_regularised_gradient():
     lam, T, rho = 2.25, 2, 1.0
     f, radius = 0.0, np.sqrt(2 / lam)  # R[0] = 1: one dimension, psi = 1 and -1 in turn, cost 1
     psi = [1.0, -1.0]
-    regrets, risks = [], []
+    risks = []
     for t in range(1, T + 1):
         risks.append(max(0.0, f * psi[t - 1] + 1) + lam * f * f / 2)
         f = (1 - 1 / t) * f - psi[t - 1] / (lam * t)
         f = np.clip(f, -radius, radius)
     grid = np.linspace(-radius, radius, 20001)
     mean = sum(np.maximum(0, grid * p + 1) for p in psi) / T + lam * grid**2 / 2
-    regrets = np.mean(risks) - mean.min()
+    regret = np.mean(risks) - mean.min()
     printed = rho**2 * (1 + np.log(T)) / (2 * lam * T)
-    G = min(2 * rho, rho + np.sqrt(2 * lam))
-    assert regrets > printed
-    assert regrets <= G**2 * (1 + np.log(T)) / (2 * lam * T)
+    assert regret > printed
+    assert regret <= regret_bound(T, lam, rho, at_zero=1.0)
 
 
 def test_the_smaller_radius_holds_the_optimum():
     """E8: lam |f|^2 <= R[0] at the optimum, half of what the paper allows."""
     for lam in (10.0, 1.0, 0.1, 1e-3):
         risk = RISKS["scaled"](*linear_problem(3), 3)
-        found = bundle(risk, lam, 1e-6, 3000)
-        assert lam * found.w @ found.w <= risk.at_zero + 1e-6
+        solution = Bundle().solve(WorstCaseProblem(risk, lam), 1e-6, 3000)
+        assert lam * solution.coef @ solution.coef <= risk.at_zero + 1e-6
 
 
 def test_structured_outputs_have_the_same_optimum_with_every_solver():
@@ -370,12 +379,13 @@ def test_structured_outputs_have_the_same_optimum_with_every_solver():
     X = [rng.randn(length, 4) for length in (2, 3, 4, 2, 3)]
     Y = [rng.randint(3, size=len(x)) for x in X]
     risk = StructuredRisk(chain, X, Y)
-    planes = bundle(risk, 0.1, 1e-6, 3000)
-    columns = generate(RiskColumns(risk), risk.shares / 0.1, 1e-6)
-    assert columns.objective * 0.1 == pytest.approx(planes.objective, rel=1e-5)
-    w, objective, *_ = pegasos(risk, 0.1, 1e-3, 100, np.random.RandomState(0))
-    assert objective <= 1.2 * planes.objective
-    assert w.shape == (chain.n_features,)
+    problem = WorstCaseProblem(risk, 0.1)
+    planes = Bundle().solve(problem, 1e-6, 3000)
+    columns = ColumnGeneration().solve(problem, 1e-6)
+    assert columns.objective == pytest.approx(planes.objective, rel=1e-5)
+    walked = Pegasos().solve(problem, 1e-3, 100)
+    assert walked.objective <= 1.2 * planes.objective
+    assert walked.coef.shape == (chain.n_features,)
 
 
 def test_a_risk_without_transformations_is_the_hinge():

@@ -1,3 +1,5 @@
+"""Spectrograms, and shifts of pitch and stretches of time against synthetic tones."""
+
 import numpy as np
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -114,7 +116,7 @@ def test_a_stretch_leaves_the_first_frame():
     ],
     ids=str,
 )
-def test_settings_are_checked(wrong):
+def test_errors_name_the_bad_setting(wrong):
     with pytest.raises((TypeError, ValueError), match=next(iter(wrong))):
         LogSpectrogram(**wrong).fit([tone(300)])
 

@@ -1,18 +1,21 @@
-"""What all families share: blocks, memory, parameters, combinations."""
+"""Properties of all families: blocks, memory, parameters, combinations."""
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_matrix
 from scipy.stats import chisquare, kstest
 from sklearn import config_context
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 
-from invarlearn import VirtualSVC
+from invarlearn import VirtualSVC, WorstCaseLinearSVC
 from invarlearn.transforms import (
     Custom,
     CyclicShift,
     Elastic,
+    Family,
     FeatureScaling,
+    Functions,
     Hyperbolic,
     Identity,
     Permutation,
@@ -26,6 +29,7 @@ from invarlearn.transforms import (
     Thickness,
     TimeStretch,
     Translation,
+    format_family,
 )
 
 
@@ -33,7 +37,7 @@ def test_an_orbit_beyond_working_memory_is_refused():
     X = np.zeros((100, 784), dtype=np.float32)
     with (
         config_context(working_memory=1),
-        pytest.raises(MemoryError, match="with iter_orbit"),
+        pytest.raises(MemoryError, match="or iter_orbit"),
     ):
         Translation(2).orbit(X)
     with config_context(working_memory=8):
@@ -56,7 +60,7 @@ def test_streaming_needs_memory_for_a_block_only():
     assert peak < 2**26 < whole / 4
 
 
-def test_repr_reads_back_however_long():
+def test_long_reprs_evaluate():
     family = Identity() * Translation(2, shape=(28, 28))
     for degrees in range(1, 80):
         family = family * Rotation(degrees, n_steps=5) | Shear(0.1, axis=0)
@@ -83,6 +87,33 @@ def test_parts_are_named_as_in_a_pipeline():
         family.set_params(colour=3)
 
 
+def test_parts_take_the_shape_of_the_family_and_other_families_are_their_only_part():
+    rotation = Rotation(10)
+    assert rotation.bound_parts() == [rotation]
+    assert rotation.named_parts() == {"rotation": rotation}
+    family = Translation(1, shape=(4, 6)) | rotation
+    assert [part.shape for part in family.bound_parts()] == [(4, 6), (4, 6)]
+    assert family.named_parts()["rotation"].shape == (4, 6)
+
+
+def test_a_family_of_ones_own_can_be_neutral():
+    class Nothing(Family):
+        is_identity = True
+
+        def __init__(self, shape=None):
+            self.shape = shape
+
+        def elements(self, n_features):
+            return Functions([np.copy])
+
+    rotation = Rotation(10)
+    assert (rotation * Nothing()) is rotation
+    assert format_family(Nothing()) == "nothing"
+    X, y = np.random.RandomState(0).rand(20, 16), np.arange(20) % 2
+    # sparse rows are accepted where nothing is transformed
+    WorstCaseLinearSVC(Nothing()).fit(csr_matrix(X), y)
+
+
 def test_grid_search_reaches_into_families():
     rng = np.random.RandomState(0)
     X, y = rng.rand(30, 16), np.arange(30) % 2
@@ -95,7 +126,7 @@ def test_grid_search_reaches_into_families():
     assert repr(product) == "Translation() * Rotation(degrees=10)"
 
 
-def test_a_part_without_a_shape_takes_its_siblings():
+def test_a_part_without_a_shape_takes_that_of_the_others():
     family = Translation(1, shape=(4, 6)) * Reflection(1)
     X = np.arange(24.0).reshape(1, 24)
     orbit = family.orbit(X)
@@ -105,7 +136,7 @@ def test_a_part_without_a_shape_takes_its_siblings():
         (Translation(1, shape=(4, 6)) * Rotation(10, shape=(5, 5))).orbit(X)
 
 
-def test_what_depends_on_the_shape_says_so():
+def test_properties_that_depend_on_the_shape_ask_for_it():
     with pytest.raises(ValueError, match="pass shape="):
         _ = Permutation(8).n_elements
     with pytest.raises(ValueError, match="pass shape="):
@@ -149,15 +180,15 @@ def test_functions_that_change_the_shape_are_named():
         Custom([3]).orbit(np.ones((2, 4)))
 
 
-def test_random_elements_make_a_family():
+def test_random_elements_can_form_a_family():
     X = np.random.RandomState(0).rand(3, 16)
     elements = Rotation(30).sample(4, random_state=1)
     orbit = Custom(elements).orbit(X)
     np.testing.assert_allclose(orbit[:, 1:], elements(X))
 
 
-def test_unlistable_families_say_what_to_use():
-    with pytest.raises(ValueError, match="sample\\(k\\) draws some"):
+def test_unlistable_families_get_an_error_with_a_hint():
+    with pytest.raises(ValueError, match=r"family.sample\(k\), or use Sampled"):
         FeatureScaling().orbit(np.ones((1, 3)))
     assert (FeatureScaling(shape=16) * Translation(1)).n_elements == np.inf
     with pytest.raises(ValueError, match="k=0 must be a whole number, at least 1"):
@@ -173,8 +204,8 @@ def generator_coordinates(family, k, n_features=441):
     """The coordinates of random elements of a one-parameter affine family, from its matrices."""
     from scipy.linalg import logm
 
-    matrices = family._drawn(k, np.random.RandomState(0), n_features).matrices
-    field = family._generators((21, 21, 1))[0]
+    matrices = family.draw(k, np.random.RandomState(0), n_features).matrices
+    field = family.generators((21, 21, 1))[0]
     return np.array([np.sum(np.real(logm(m)) * field) / np.sum(field**2) for m in matrices])
 
 
@@ -191,19 +222,19 @@ def generator_coordinates(family, k, n_features=441):
     ],
     ids=repr,
 )
-def test_ranges_are_drawn_from_uniformly(family, limit):
+def test_parameters_are_drawn_uniformly_from_their_range(family, limit):
     drawn = generator_coordinates(family, 400)
     assert np.abs(drawn).max() <= limit * (1 + 1e-6)
-    # Kolmogorov-Smirnov against the uniform law on the whole range
+    # Kolmogorov-Smirnov against the uniform distribution on the whole range
     assert kstest(drawn, "uniform", args=(-limit, 2 * limit)).pvalue > 0.001
 
 
-def test_shifts_stretches_and_strokes_are_drawn_from_uniformly():
-    shifts = Translation(2)._drawn(400, np.random.RandomState(0), 441).matrices[:, :2, 2]
+def test_shifts_stretches_and_thickness_are_drawn_uniformly():
+    shifts = Translation(2).draw(400, np.random.RandomState(0), 441).matrices[:, :2, 2]
     for axis in (0, 1):
         assert kstest(shifts[:, axis], "uniform", args=(-2, 4)).pvalue > 0.001
     assert abs(np.corrcoef(shifts.T)[0, 1]) < 0.2
-    stretch = TimeStretch((0.8, 1.25))._drawn(400, np.random.RandomState(0), 441).matrices[:, 1, 1]
+    stretch = TimeStretch((0.8, 1.25)).draw(400, np.random.RandomState(0), 441).matrices[:, 1, 1]
     low = np.log(0.8)
     assert kstest(np.log(stretch), "uniform", args=(low, np.log(1.25) - low)).pvalue > 0.001
     X = np.random.RandomState(0).rand(1, 441)
@@ -225,7 +256,7 @@ def test_shifts_stretches_and_strokes_are_drawn_from_uniformly():
     ],
     ids=repr,
 )
-def test_groups_are_drawn_from_uniformly(family):
+def test_elements_of_groups_are_drawn_uniformly(family):
     X = np.random.RandomState(0).rand(1, 16)
     orbit = {row.tobytes(): i for i, row in enumerate(family.orbit(X)[0])}
     drawn = family.sample(2000, random_state=0)(X)[0]
@@ -233,13 +264,12 @@ def test_groups_are_drawn_from_uniformly(family):
     assert chisquare(counts).pvalue > 0.001
 
 
-def test_fresh_randomness_does_not_touch_the_global_generator():
+def test_random_elements_do_not_use_the_global_random_state():
     X = np.random.RandomState(0).rand(1, 16)
-    np.random.seed(0)
-    first = Rotation(30).sample(3)(X)
-    np.random.seed(0)
-    second = Rotation(30).sample(3)(X)
+    before = np.random.get_state()[1].copy()
+    first, second = (Rotation(30).sample(3)(X) for _ in range(2))
     assert not np.array_equal(first, second)
+    np.testing.assert_array_equal(np.random.get_state()[1], before)
 
 
 def test_elements_can_be_sliced():
@@ -261,8 +291,8 @@ def test_a_very_large_orbit_is_refused_before_it_is_listed():
 
 
 def test_equal_parts_can_be_replaced_one_by_one():
-    turn = Rotation(10)
-    family = (turn * turn).set_params(**{"rotation-1": Shear(0.1)})
+    rotation = Rotation(10)
+    family = (rotation * rotation).set_params(**{"rotation-1": Shear(0.1)})
     assert repr(family) == "Shear(amount=0.1) * Rotation(degrees=10)"
 
 
@@ -276,7 +306,7 @@ def test_a_mistyped_parameter_names_the_parts():
         (Translation(1) * Rotation(10)).set_params(radius=3)
 
 
-def test_numpy_numbers_read_back():
+def test_reprs_with_numpy_numbers_evaluate():
     family = Translation(np.int64(2)) * TimeStretch(np.array([0.5, 2.0]))
     assert repr(family) == "Translation(radius=2) * TimeStretch(factors=[0.5, 2.0])"
 
@@ -295,7 +325,7 @@ unseeded = Permutation(max_elements=2, random_state=None)
         (lambda: unseeded.orbit(np.ones((1, 4))), "random_state=None"),
         (lambda: Translation(1, shape="8x8").n_elements, "shape='8x8'"),
         (lambda: Translation(1, shape=(-8, -8)).n_elements, "positive whole number"),
-        (lambda: Translation(0.5).n_elements, "nothing would move"),
+        (lambda: Translation(0.5).n_elements, "only the identity is left"),
         (lambda: Custom(np.fliplr).orbit(np.ones((1, 4))), "must be a list of callables"),
         (lambda: Product([]).orbit(np.ones((1, 4))), "must be a list of families"),
         (lambda: Rotation(1).tangents(np.ones((1, 4)), smoothing=-1), "smoothing=-1"),
@@ -339,11 +369,11 @@ def test_ranges_can_be_scaled(family, half):
     assert repr(family.scaled(1)) == repr(family)
 
 
-def test_scaled_to_nearly_nothing_hardly_anything_moves():
+def test_families_scaled_to_nearly_zero_are_nearly_the_identity():
     X = np.random.RandomState(0).rand(3, 64)
     family = Rotation(180) * Scaling(2) * Shear(0.5) * Translation(2)
     moved = family.scaled(1e-6).sample(2, random_state=0)(X)
-    # what lies outside the border is zero, however near it is
+    # pixels outside the border are zero, also just outside
     inside = np.s_[:, 1:-1, 1:-1]
     for copy in moved.transpose(1, 0, 2).reshape(2, 3, 8, 8):
         np.testing.assert_allclose(copy[inside], X.reshape(3, 8, 8)[inside], atol=1e-4)
@@ -353,13 +383,13 @@ def test_scaled_to_nearly_nothing_hardly_anything_moves():
         family.scaled(0)
 
 
-def test_copies_of_random_elements_draw_them_once():
+def test_cloned_random_elements_are_drawn_once():
     calls = []
 
     class Counted(Rotation):
-        def _drawn(self, k, rng, n_features):
+        def draw(self, k, rng, n_features):
             calls.append(k)
-            return super()._drawn(k, rng, n_features)
+            return super().draw(k, rng, n_features)
 
     X = np.random.RandomState(0).rand(2, 64)
     family = Custom(list(Counted(20).sample(6, random_state=0)))
@@ -367,10 +397,29 @@ def test_copies_of_random_elements_draw_them_once():
     assert calls == [6]
 
 
-def test_a_parameter_without_its_part_gets_a_hint_that_works():
+def test_the_hint_for_a_parameter_without_its_part_works():
     family = Translation(1) * Rotation(15)
-    with pytest.raises(ValueError, match=r"ask for rotation__degrees$"):
+    with pytest.raises(ValueError, match=r"set rotation__degrees$"):
         family.set_params(degrees=5)
     family.set_params(rotation__degrees=5)
     with pytest.raises(ValueError, match=r"its parts are translation, rotation$"):
         family.set_params(nothing=5)
+
+
+def test_a_family_without_elements_and_draw_says_what_is_missing():
+    class Nothing(Family):
+        def __init__(self, shape=None):
+            self.shape = shape
+
+    with pytest.raises(NotImplementedError, match="Nothing must define elements or draw"):
+        Nothing().sample(2, random_state=0)(np.ones((1, 3)))
+
+
+@pytest.mark.parametrize(
+    ("function", "message"),
+    [(np.log, "returns numbers that are not finite"), (np.transpose, "must keep the shape")],
+)
+def test_single_elements_are_checked_like_lists(function, message):
+    action = Custom([function]).elements(3)
+    with np.errstate(divide="ignore"), pytest.raises(ValueError, match=message):
+        action.one(np.zeros((2, 3)), 1)

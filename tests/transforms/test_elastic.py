@@ -1,4 +1,4 @@
-"""Elastic deformations against scipy's interpolation, and the size that is promised."""
+"""Elastic deformations against the interpolation of scipy and their documented size."""
 
 import pickle
 
@@ -11,10 +11,10 @@ from invarlearn.transforms.elastic import displacement
 
 
 @pytest.mark.parametrize(("fill", "mode"), [("zero", "constant"), ("edge", "nearest")])
-def test_pixels_are_read_where_the_field_points(fill, mode):
+def test_pixels_are_interpolated_at_the_displaced_positions(fill, mode):
     X = np.random.RandomState(0).rand(3, 9 * 12)
     family = Elastic(10.0, 2.0, fill=fill, shape=(9, 12))
-    moved = family._drawn(4, np.random.RandomState(1), X.shape[1]).act(X, 0, 4)
+    moved = family.draw(4, np.random.RandomState(1), X.shape[1]).act(X, 0, 4)
     rng = np.random.RandomState(1)
     for k in range(4):
         source = np.indices((9, 12)) + displacement((9, 12), 10.0, 2.0, rng)
@@ -37,7 +37,7 @@ def test_colours_move_together():
 
 
 @pytest.mark.parametrize(("alpha", "sigma"), [(34.0, 4.0), (8.0, 2.0)])
-def test_displacements_have_the_size_that_is_promised(alpha, sigma):
+def test_displacements_have_the_documented_size(alpha, sigma):
     rng = np.random.RandomState(0)
     fields = np.array([displacement((28, 28), alpha, sigma, rng) for _ in range(300)])
     assert fields.std() == pytest.approx(0.16 * alpha / sigma, rel=0.05)
@@ -45,10 +45,10 @@ def test_displacements_have_the_size_that_is_promised(alpha, sigma):
     assert fields[..., 0, :].std() == pytest.approx(fields[..., 14, :].std(), rel=0.15)
 
 
-def test_nothing_moves_without_alpha_and_signals_stay_on_their_line():
+def test_alpha_zero_is_the_identity_and_signals_stay_on_their_line():
     X = np.random.RandomState(0).rand(2, 64)
-    still = Elastic(0.0).sample(3, random_state=0)(X)
-    np.testing.assert_allclose(still, np.repeat(X[:, None], 3, axis=1))
+    transformed = Elastic(0.0).sample(3, random_state=0)(X)
+    np.testing.assert_allclose(transformed, np.repeat(X[:, None], 3, axis=1))
     field = displacement((1, 20), 5.0, 2.0, np.random.RandomState(0))
     assert not field[0].any()
     assert field[1].any()
@@ -68,11 +68,11 @@ def test_elements_can_be_pickled():
         (Elastic(fill="mirror"), "fill='mirror' is unknown"),
     ],
 )
-def test_mistakes_get_clear_errors(family, message):
+def test_bad_parameters_get_clear_errors(family, message):
     with pytest.raises(ValueError, match=message):
         family.sample(2, random_state=0)(np.ones((1, 64)))
 
 
-def test_orbits_say_that_there_is_no_list():
-    with pytest.raises(ValueError, match=r"cannot be listed: family.sample\(k\) draws some"):
+def test_orbits_get_an_error_with_a_hint():
+    with pytest.raises(ValueError, match=r"cannot be listed: draw .* family.sample\(k\)"):
         Elastic().orbit(np.ones((1, 64)))

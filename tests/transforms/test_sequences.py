@@ -1,3 +1,5 @@
+"""Permutations and cyclic shifts of sequences."""
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -6,7 +8,7 @@ from hypothesis import strategies as st
 from invarlearn.transforms import CyclicShift, Permutation
 
 
-def test_all_orders_of_blocks():
+def test_permutations_are_all_orders_of_blocks():
     word = np.eye(8)[[0, 3, 3, 5, 7]].reshape(1, 40)
     family = Permutation(block=8)
     orbit = family.orbit(word)

@@ -1,4 +1,4 @@
-"""Whole-pixel shifts taken out of families: the same orbits, however they are written."""
+"""Whole-pixel shifts factored out of families: their orbits stay the same."""
 
 import numpy as np
 import pytest
@@ -11,21 +11,21 @@ from invarlearn.transforms import (
     Thickness,
     Translation,
 )
-from invarlearn.transforms._shifts import shifted
+from invarlearn.transforms.shifts import factor_shifts
 
 SHAPE = (5, 6)
 
 
-def orbit_of(found, X):
-    """Every shift of every canvas, cut out one by one: (n, elements, features)."""
-    height, width, _ = found.grid
+def orbit_of(shifts, X):
+    """Return every shift of every canvas: (n_samples, n_elements, n_features)."""
+    height, width, _ = shifts.grid
     parts = []
-    for g in range(found.n_canvases):
-        canvases = found.canvases(X, g)
-        assert canvases.shape[1:3] == found.size
-        for down in found.down:
-            for right in found.right:
-                start = (down - found.origin[0], right - found.origin[1])
+    for g in range(shifts.n_canvases):
+        canvases = shifts.canvases(X, g)
+        assert canvases.shape[1:3] == shifts.size
+        for down in shifts.down:
+            for right in shifts.right:
+                start = (down - shifts.origin[0], right - shifts.origin[1])
                 moved = np.roll(canvases, start, axis=(1, 2))[:, :height, :width]
                 parts.append(moved.reshape(len(X), -1))
     return np.stack(parts, axis=1)
@@ -50,9 +50,9 @@ def orbit_of(found, X):
 )
 def test_shifts_of_canvases_are_the_orbit(family, n_canvases, periodic):
     X = np.random.RandomState(0).rand(3, 30)
-    found = shifted(family._listed(30))
-    assert (found.n_canvases, found.periodic) == (n_canvases, periodic)
-    ours, orbit = orbit_of(found, X), family.orbit(X)
+    shifts = factor_shifts(family.elements(30))
+    assert (shifts.n_canvases, shifts.periodic) == (n_canvases, periodic)
+    ours, orbit = orbit_of(shifts, X), family.orbit(X)
     assert ours.shape == orbit.shape
     mark = np.random.RandomState(1).rand(30)
     np.testing.assert_allclose(np.sort(ours @ mark, axis=1), np.sort(orbit @ mark, axis=1))
@@ -68,5 +68,5 @@ def test_shifts_of_canvases_are_the_orbit(family, n_canvases, periodic):
     ],
     ids=repr,
 )
-def test_other_families_have_none(family):
-    assert shifted(family._listed(30)) is None
+def test_other_families_have_no_shifts_to_factor(family):
+    assert factor_shifts(family.elements(30)) is None

@@ -1,18 +1,24 @@
-"""How invariant a fitted model is, and which invariances help."""
+"""Audits of the invariance of fitted classifiers, and the choice of a family."""
 
-from invarlearn._shares import Share
-from invarlearn.audit.choice import Evidence, FamilyChoice, choose_family
-from invarlearn.audit.invariance import Flip, InvarianceReport, Stability, invariance_report
-from invarlearn.audit.worst import WorstCase, worst_case_accuracy
+from invarlearn._utils.statistics import Proportion
+from invarlearn.audit.choice import FamilyChoice, FamilyComparison, NestedCV, choose_family
+from invarlearn.audit.invariance import (
+    InvarianceReport,
+    InvarianceScores,
+    Misclassification,
+    invariance_report,
+)
+from invarlearn.audit.worst import WorstCaseReport, worst_case_accuracy
 
 __all__ = [
-    "Evidence",
     "FamilyChoice",
-    "Flip",
+    "FamilyComparison",
     "InvarianceReport",
-    "Share",
-    "Stability",
-    "WorstCase",
+    "InvarianceScores",
+    "Misclassification",
+    "NestedCV",
+    "Proportion",
+    "WorstCaseReport",
     "choose_family",
     "invariance_report",
     "worst_case_accuracy",

@@ -1,4 +1,4 @@
-"""Which invariances help, and how much of each: nested cross-validation."""
+"""Choice of a family, and of its ranges, by nested cross-validation."""
 
 from __future__ import annotations
 
@@ -15,36 +15,68 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.utils import check_X_y
 
-from invarlearn._progress import Clock, Progress
-from invarlearn._shares import Share, chance_of_gain, group_sums, share_of
-from invarlearn.estimators._groups import check_groups, fitted, stratified_splits
+from invarlearn._utils.groups import check_groups, fit_with_groups, stratified_splits
+from invarlearn._utils.progress import Progress, ProgressClock
+from invarlearn._utils.statistics import (
+    Proportion,
+    estimate_proportion,
+    sign_test_p_value,
+    sum_by_group,
+)
+from invarlearn._utils.validation import check_number
 from invarlearn.transforms import Family, Identity
-from invarlearn.transforms._checks import check_number
-from invarlearn.transforms.combine import Combination
 
-# What is chosen: how far each of some candidates goes, by name. Nothing: no invariance.
-Chosen = tuple[tuple[str, float], ...]
-
-# A gain that chance gives less often than this is one.
-LEVEL = 0.05
+# Names of candidates, each with a factor of its ranges. The candidate family is their product.
+Combined = tuple[tuple[str, float], ...]
+# Training rows and held-out rows.
+Split = tuple[NDArray, NDArray]
 
 
 @dataclass(frozen=True)
-class Evidence:
-    """How one family did at samples left out, against no invariance.
+class NestedCV:
+    """Folds of nested cross-validation, stratified by class.
+
+    Attributes
+    ----------
+    outer : int, default=5
+        Number of folds of the outer cross-validation, which evaluates the choice.
+    inner : int, default=3
+        Number of folds of the cross-validation within each outer training part, which chooses.
+    random_state : int, default=0
+        Seed of the cv.
+
+    Examples
+    --------
+    >>> NestedCV(outer=4, inner=2)
+    NestedCV(outer=4, inner=2, random_state=0)
+    """
+
+    outer: int = 5
+    inner: int = 3
+    random_state: int = 0
+
+    def __post_init__(self) -> None:
+        for name in ("outer", "inner"):
+            check_number(getattr(self, name), name, low=2, whole=True)
+
+
+@dataclass(frozen=True)
+class FamilyComparison:
+    """Held-out accuracy with one family, compared with no invariance.
 
     Attributes
     ----------
     family : Family
-    accuracy : Share
+    accuracy : Proportion
+        Held-out accuracy with the family.
     gained, lost : int
-        Samples that are right with it and wrong without, and the other way round.
+        Number of samples that are classified correctly only with the family, and only without it.
     chosen : bool
-        Whether it was taken, alone or with more.
+        Whether the family was chosen, alone or as a part of a product.
     """
 
     family: Family
-    accuracy: Share
+    accuracy: Proportion
     gained: int
     lost: int
     chosen: bool
@@ -52,62 +84,72 @@ class Evidence:
 
 @dataclass(frozen=True)
 class FamilyChoice:
-    """Which invariances help.
+    """The result of :func:`choose_family`.
 
     Attributes
     ----------
     family : Family
-        What was chosen; ``Identity()`` if nothing is shown to help.
+        The recommended family; ``Identity()`` if no family improves accuracy significantly.
     best : Family
-        What was added because it gains more than one standard error, whether or not that could be
-        chance.
-    accuracy, plain_accuracy : Share
-        Of samples that took no part in the choice, with what was chosen without them and with no
-        invariance.
+        The family that forward selection chooses on all samples; ``Identity()`` if no family
+        improves accuracy by more than one standard error. The improvement may be insignificant.
+    accuracy, baseline_accuracy : Proportion
+        Nested cross-validated accuracy with the selected families, and accuracy without
+        invariance on the same samples. The samples of an outer fold take no part in the selection
+        of its family.
     p_value : float
-        How likely chance alone would give at least this gain.
-    evidence : list of Evidence
-        All that was tried, in the order in which it was.
+        One-sided p-value of the sign test of the difference of these two accuracies.
+    evidence : list of FamilyComparison
+        All families that were tried on all samples, in the order of the selection.
     """
 
     family: Family
     best: Family
-    accuracy: Share
-    plain_accuracy: Share
+    accuracy: Proportion
+    baseline_accuracy: Proportion
     p_value: float
-    evidence: list[Evidence] = field(repr=False)
+    evidence: list[FamilyComparison] = field(repr=False)
 
     @property
     def helps(self) -> bool:
-        """Whether any invariance is shown to help."""
-        return not isinstance(self.family, Identity)
+        """Whether a family improves accuracy significantly."""
+        return not self.family.is_identity
 
     def table(self) -> list[dict[str, Any]]:
-        """Give the evidence as rows for a table or a data frame."""
+        """Return the evidence as rows of a table or a data frame."""
         return [
             {
-                "family": "none" if isinstance(one.family, Identity) else repr(one.family),
-                "accuracy": one.accuracy.value,
-                "accuracy_low": one.accuracy.low,
-                "accuracy_high": one.accuracy.high,
-                "gained": one.gained,
-                "lost": one.lost,
-                "chosen": one.chosen,
+                "family": "none" if row.family.is_identity else repr(row.family),
+                "accuracy": row.accuracy.value,
+                "accuracy_low": row.accuracy.low,
+                "accuracy_high": row.accuracy.high,
+                "gained": row.gained,
+                "lost": row.lost,
+                "chosen": row.chosen,
             }
-            for one in self.evidence
+            for row in self.evidence
         ]
 
     def summary(self) -> str:
-        """Say in a few lines what helps, and how sure that is."""
-        measured = (
-            f"at samples that took no part in the choice: {self.accuracy} with it, "
-            f"{self.plain_accuracy} without (p = {self.p_value:.2g})"
+        """Return the recommendation and its significance as text."""
+        if self.best.is_identity:
+            return (
+                "Recommended family: none. No family improves held-out accuracy by more than one "
+                "standard error."
+            )
+        change = (
+            f"from {self.baseline_accuracy} to {self.accuracy} (p = {self.p_value:.2g}, nested "
+            "cross-validation)."
         )
         if self.helps:
-            return f"helps: {self.family!r}\n{measured}"
-        if isinstance(self.best, Identity):
-            return "helps: none; no family gains more than one standard error at left-out samples"
-        return f"helps: none that is shown to; best: {self.best!r}\n{measured}"
+            return f"Recommended family: {self.family!r}.\nIt changes held-out accuracy {change}"
+        text = (
+            f"Recommended family: none. The best family, {self.best!r}, changes held-out accuracy "
+            f"{change}\nThis is not significant"
+        )
+        if self.accuracy.value < self.baseline_accuracy.value:
+            return f"{text}; check that labels do not depend on the family."
+        return f"{text}; more samples may show whether it helps."
 
 
 def choose_family(
@@ -116,50 +158,57 @@ def choose_family(
     y: ArrayLike,
     candidates: Family | Sequence[Family] | Mapping[str, Family],
     ranges: Sequence[float] = (0.5, 1.0, 2.0),
-    cv: int = 5,
-    inner_cv: int = 3,
+    cv: int | NestedCV = 5,
     groups: ArrayLike | None = None,
     param: str = "family",
-    random_state: int = 0,
+    alpha: float = 0.05,
     n_jobs: int | None = None,
     progress: Progress | None = None,
 ) -> FamilyChoice:
-    """Choose which invariances to give a classifier, and how much of each.
+    """Choose the family of a classifier by nested cross-validation.
 
-    One candidate after the other is added, each with the range that predicts left-out samples best,
-    as long as that gains more than one standard error. All of this is repeated without each of
-    ``cv`` parts of the samples, and tried on these: only if what is chosen helps there, and chance
-    would seldom give as much, is it recommended.
+    Forward selection adds candidates to a product one at a time. Each step adds the candidate, and
+    the factor of its ranges, with the highest held-out accuracy. The selection ends when a step
+    does not improve accuracy by more than one standard error. It is repeated in each training part
+    of an outer cross-validation and evaluated on the held-out part. The family is recommended if
+    this accuracy is significantly higher than without invariance.
 
     Parameters
     ----------
     estimator : classifier
-        One that has a parameter ``family``, such as :class:`invarlearn.VirtualSVC`, or a pipeline
-        with one. It is fitted often: for :class:`invarlearn.InvariantClassifier`, pass
-        ``n_copies=10``.
+        A classifier with a parameter that takes a family, such as
+        :class:`invarlearn.VirtualSVC`, or a pipeline that contains such a classifier. It is fitted
+        many times: pass :class:`invarlearn.InvariantClassifier` with ``n_copies=10``.
     X : array-like of shape (n_samples, n_features)
     y : array-like of shape (n_samples,)
-    candidates : Family, or sequence or dict of them
-        The parts of a product or union are candidates each.
+    candidates : Family, or sequence or dict of families
+        Each part of a product or union is a candidate.
     ranges : sequence of float, default=(0.5, 1.0, 2.0)
-        The ranges of each candidate are multiplied by these numbers.
-    cv, inner_cv : int, default=5 and 3
-        Parts of the samples for the estimate, and for the choice.
+        Factors by which the ranges of each candidate are multiplied.
+    cv : int or NestedCV, default=5
+        Folds of the outer cross-validation. Pass a :class:`NestedCV` to set the folds of the
+        selection within its training parts, or the seed.
     groups : array-like of shape (n_samples,), optional
-        Samples of a group, such as a patient or a speaker, are left out together, and count
-        together where chance is judged. Estimators whose ``fit`` takes groups are told.
+        Group of each sample, such as a patient or a speaker. Samples of one group are held out
+        together. The sign test and the standard errors are those of groups. Groups are passed to
+        ``fit`` of estimators that take them.
     param : str, default="family"
-        The parameter that takes the family, such as ``"virtualsvc__family"``.
-    random_state : int, default=0
-        Of the parts.
+        Name of the parameter that takes the family, such as ``"virtualsvc__family"``.
+    alpha : float, default=0.05
+        Significance level of the recommendation.
     n_jobs : int, optional
-        Fits at a time. Results do not depend on it.
+        Number of parallel fits. Results do not depend on it.
     progress : callable, optional
-        Called with (done, total, seconds left); total grows while candidates are added.
+        Progress callback, called after each fit. The total grows while candidates are added.
 
     Returns
     -------
     FamilyChoice
+
+    Notes
+    -----
+    Warnings of category UserWarning that the fits raise are not shown, since they concern parts of
+    the data. Warnings of subclasses and of other categories are shown.
 
     Examples
     --------
@@ -168,57 +217,58 @@ def choose_family(
     >>> from invarlearn.transforms import Shear
     >>> digits = load_mnist_sample()
     >>> X, y = digits.X_train[:200], digits.y_train[:200]
-    >>> found = choose_family(VirtualSVC(C=10), X, y, Shear(0.3), ranges=(1.0,), cv=3)
-    >>> found.family
+    >>> choice = choose_family(VirtualSVC(C=10), X, y, Shear(0.3), ranges=(1.0,), cv=3)
+    >>> choice.family
     Shear(amount=0.3)
     """
     X, y = check_X_y(X, y, dtype=[np.float64, np.float32])
     groups = check_groups(groups, X)
-    named = _named(candidates)
+    named = _named_candidates(candidates)
     if param not in estimator.get_params():
         raise ValueError(
-            f"{type(estimator).__name__} has no parameter {param!r} that takes a family: pass one "
-            "that has, such as VirtualSVC, or name the parameter with param="
+            f"{type(estimator).__name__} has no parameter {param!r} that takes a family: pass an "
+            "estimator with such a parameter, for example VirtualSVC, or its name as param"
         )
     factors = [float(check_number(f, "ranges", low=np.finfo(float).tiny)) for f in ranges]
     if not factors:
-        raise ValueError("ranges must have at least one number, such as (0.5, 1, 2)")
-    for name, value in (("cv", cv), ("inner_cv", inner_cv)):
-        check_number(value, name, low=2, whole=True)
-    steps = _steps(named, factors)
-    outer = _splits(y, groups, cv, random_state)
-    work = _Work(estimator, X, y, groups, param, named, n_jobs, progress)
-    # all parts are cut before the work begins, so that too few samples are told at once
-    parts = []
+        raise ValueError("ranges is empty: pass at least one factor, such as (0.5, 1, 2)")
+    if not isinstance(cv, NestedCV):
+        cv = NestedCV(int(check_number(cv, "cv", low=2, whole=True)))
+    check_number(alpha, "alpha", low=0, high=1)
+    steps = _distinct_steps(named, factors)
+    outer = _check_splits(y, groups, cv.outer, cv.random_state)
+    # all splits are made before the first fit, so that too few samples raise an error early
+    selections = [_Selection(outer, groups)]
     for train, _ in outer:
-        some = None if groups is None else groups[train]
-        splits = _splits(y[train], some, inner_cv, random_state)
-        parts.append(_Selection([(train[a], train[b]) for a, b in splits], groups))
-    whole = _Selection(outer, groups)
-    whole.run(work, steps)
-    tasks: list[tuple[Chosen, NDArray, NDArray]] = []
-    for (train, test), part in zip(outer, parts, strict=True):
-        part.run(work, steps)
-        tasks.append((part.chosen, train, test))
-    right = work.right_of(tasks)
-    plain = work.right_of([((), *split) for split in outer])
-    with_, without = np.empty(len(y), dtype=bool), np.empty(len(y), dtype=bool)
-    for (_, test), a, b in zip(outer, right, plain, strict=True):
-        with_[test], without[test] = a, b
-    chance = chance_of_gain(with_.astype(int) - without, groups)
-    best = work.family(whole.chosen)
+        train_groups = None if groups is None else groups[train]
+        inner = _check_splits(y[train], train_groups, cv.inner, cv.random_state)
+        selections.append(_Selection([(train[a], train[b]) for a, b in inner], groups))
+    fits = _CachedFits(estimator, X, y, groups, param, named, n_jobs, progress)
+    for selection in selections:
+        selection.run(fits, steps)
+    final, *nested = selections
+    correct = np.empty(len(y), dtype=bool)
+    baseline = np.empty(len(y), dtype=bool)
+    selected = fits.correct(
+        [(selection.chosen, split) for selection, split in zip(nested, outer, strict=True)]
+    )
+    plain = fits.correct([((), split) for split in outer])
+    for (_, test), with_family, without in zip(outer, selected, plain, strict=True):
+        correct[test], baseline[test] = with_family, without
+    p_value = sign_test_p_value(correct.astype(int) - baseline, groups)
+    best = fits.family(final.chosen)
     return FamilyChoice(
-        family=best if chance < LEVEL else Identity(),
+        family=best if p_value < alpha else Identity(),
         best=best,
-        accuracy=share_of(with_, groups),
-        plain_accuracy=share_of(without, groups),
-        p_value=chance,
-        evidence=whole.evidence(work),
+        accuracy=estimate_proportion(correct, groups),
+        baseline_accuracy=estimate_proportion(baseline, groups),
+        p_value=p_value,
+        evidence=final.evidence(fits),
     )
 
 
-class _Work:
-    """Fits with families, as many as are asked for, each done once."""
+class _CachedFits:
+    """Held-out predictions of an estimator with families; no fit is done twice."""
 
     def __init__(
         self,
@@ -233,145 +283,152 @@ class _Work:
     ):
         self.estimator, self.X, self.y, self.groups, self.param = estimator, X, y, groups, param
         self.named, self.n_jobs = named, n_jobs
-        self.known: dict[tuple[Chosen, bytes, bytes], NDArray] = {}
-        self.clock = Clock(0, 0, progress)
+        self.cache: dict[tuple[Combined, bytes, bytes], NDArray] = {}
+        self.clock = ProgressClock(0, 0, progress)
 
-    def family(self, chosen: Chosen) -> Family:
-        """Give the product of some candidates with their ranges."""
+    def family(self, combined: Combined) -> Family:
+        """Return the product of candidates with their ranges."""
         parts = [
             self.named[name] if factor == 1 else self.named[name].scaled(factor)
-            for name, factor in chosen
+            for name, factor in combined
         ]
         return reduce(mul, parts) if parts else Identity()
 
-    def right_of(self, tasks: list[tuple[Chosen, NDArray, NDArray]]) -> list[NDArray]:
-        """Say of each task, a choice and rows to learn from and to test, which are right."""
-        keys = [(chosen, train.tobytes(), test.tobytes()) for chosen, train, test in tasks]
-        new = {key: task for key, task in zip(keys, tasks, strict=True) if key not in self.known}
+    def correct(self, tasks: list[tuple[Combined, Split]]) -> list[NDArray]:
+        """Return for each task which of its held-out rows are classified correctly."""
+        keys = [(combined, train.tobytes(), test.tobytes()) for combined, (train, test) in tasks]
+        new = {key: task for key, task in zip(keys, tasks, strict=True) if key not in self.cache}
         self.clock.total += len(new)
         run = Parallel(n_jobs=self.n_jobs, return_as="generator")
-        given = (self.X, self.y, self.groups, self.param)
+        data = (self.X, self.y, self.groups, self.param)
         jobs = (
-            delayed(_right)(self.estimator, *given, self.family(c), train, test)
-            for c, train, test in new.values()
+            delayed(_held_out_correct)(self.estimator, *data, self.family(combined), split)
+            for combined, split in new.values()
         )
-        for key, found in zip(new, run(jobs), strict=True):
-            self.known[key] = found
+        for key, result in zip(new, run(jobs), strict=True):
+            self.cache[key] = result
             self.clock.tick()
-        return [self.known[key] for key in keys]
+        return [self.cache[key] for key in keys]
 
 
 class _Selection:
-    """Candidates added one after the other, judged by samples left out of some rows."""
+    """Forward selection of candidates by cross-validation."""
 
-    def __init__(self, splits: list[tuple[NDArray, NDArray]], groups: NDArray | None):
+    def __init__(self, splits: list[Split], groups: NDArray | None):
         self.splits = splits
-        tested = np.concatenate([test for _, test in splits])
-        # without groups every sample is one
-        self.groups = tested if groups is None else groups[tested]
-        self.tried: list[Chosen] = []
-        self.chosen: Chosen = ()
+        held_out = np.concatenate([test for _, test in splits])
+        # without groups each sample is a group
+        self.groups = held_out if groups is None else groups[held_out]
+        self.tried: list[Combined] = []
+        self.chosen: Combined = ()
 
-    def run(self, work: _Work, steps: list[tuple[str, float]]) -> None:
-        """Add the candidate that gains most, until none gains more than one standard error."""
-        now = self._judged(work, [()])[0]
+    def run(self, fits: _CachedFits, steps: list[tuple[str, float]]) -> None:
+        """Add the best candidate while it improves accuracy by more than one standard error."""
+        correct = self._try(fits, [()])[0]
         while True:
-            taken = dict(self.chosen)
-            trials = [(*self.chosen, step) for step in steps if step[0] not in taken]
+            chosen_names = dict(self.chosen)
+            trials = [(*self.chosen, step) for step in steps if step[0] not in chosen_names]
             if not trials:
                 return
-            found = self._judged(work, trials)
-            best = int(np.argmax([one.mean() for one in found]))
-            gain = found[best].astype(float) - now
-            off = group_sums(gain - gain.mean(), self.groups)
-            if gain.mean() <= np.sqrt((off**2).sum()) / len(gain):
+            results = self._try(fits, trials)
+            best = int(np.argmax([result.mean() for result in results]))
+            gain = results[best].astype(float) - correct
+            deviations = sum_by_group(gain - gain.mean(), self.groups)
+            if gain.mean() <= np.sqrt((deviations**2).sum()) / len(gain):
                 return
-            self.chosen, now = trials[best], found[best]
+            self.chosen, correct = trials[best], results[best]
 
-    def evidence(self, work: _Work) -> list[Evidence]:
-        """Say how everything that was tried did, against no invariance."""
-        found = self._judged(work, self.tried, keep=False)
-        plain = found[0]
+    def evidence(self, fits: _CachedFits) -> list[FamilyComparison]:
+        """Return a comparison of each tried family with no invariance."""
+        results = self._correct(fits, self.tried)
+        baseline = results[0]
         return [
-            Evidence(
-                family=work.family(chosen),
-                accuracy=share_of(right, self.groups),
-                gained=int((right & ~plain).sum()),
-                lost=int((plain & ~right).sum()),
-                chosen=chosen == self.chosen[: len(chosen)] and bool(chosen) == bool(self.chosen),
+            FamilyComparison(
+                family=fits.family(trial),
+                accuracy=estimate_proportion(correct, self.groups),
+                gained=int((correct & ~baseline).sum()),
+                lost=int((baseline & ~correct).sum()),
+                chosen=trial == self.chosen[: len(trial)] and bool(trial) == bool(self.chosen),
             )
-            for chosen, right in zip(self.tried, found, strict=True)
+            for trial, correct in zip(self.tried, results, strict=True)
         ]
 
-    def _judged(self, work: _Work, trials: list[Chosen], keep: bool = True) -> list[NDArray]:
-        """Say of each trial which samples are right when they are left out."""
-        if keep:
-            self.tried += trials
-        tasks = [(chosen, *split) for chosen in trials for split in self.splits]
-        found = iter(work.right_of(tasks))
-        return [np.concatenate([next(found) for _ in self.splits]) for _ in trials]
+    def _try(self, fits: _CachedFits, trials: list[Combined]) -> list[NDArray]:
+        """Record the trials, and return their results."""
+        self.tried += trials
+        return self._correct(fits, trials)
+
+    def _correct(self, fits: _CachedFits, trials: list[Combined]) -> list[NDArray]:
+        """Return for each trial which samples are classified correctly when held out."""
+        tasks = [(trial, split) for trial in trials for split in self.splits]
+        results = iter(fits.correct(tasks))
+        return [np.concatenate([next(results) for _ in self.splits]) for _ in trials]
 
 
-def _right(
+def _held_out_correct(
     estimator: Any,
     X: NDArray,
     y: NDArray,
     groups: NDArray | None,
     param: str,
     family: Family,
-    train: NDArray,
-    test: NDArray,
+    split: Split,
 ) -> NDArray[np.bool_]:
-    some = None if groups is None else groups[train]
-    with warnings.catch_warnings():
-        # of the estimate of a part, which nobody will see
-        for said in ("there is one sample only", "all samples of", "the family seems to hurt"):
-            warnings.filterwarnings("ignore", said, UserWarning)
-        # told once for each part otherwise
-        warnings.filterwarnings("ignore", "rows of .* were taken for grey images", UserWarning)
-        model = fitted(clone(estimator).set_params(**{param: family}), X[train], y[train], some)
-    return np.asarray(model.predict(X[test]) == y[test])
+    """Return which held-out rows are classified correctly after a fit to the training rows."""
+    train, test = split
+    train_groups = None if groups is None else groups[train]
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model = clone(estimator).set_params(**{param: family})
+        model = fit_with_groups(model, X[train], y[train], train_groups)
+        correct = np.asarray(model.predict(X[test]) == y[test])
+    for warning in caught:
+        # a plain UserWarning concerns a part of the data, and would be repeated for each part
+        if warning.category is not UserWarning:
+            warnings.warn_explicit(
+                warning.message, warning.category, warning.filename, warning.lineno
+            )
+    return correct
 
 
-def _steps(named: dict[str, Family], factors: list[float]) -> list[tuple[str, float]]:
-    """List candidates with factors of their ranges; where a factor changes nothing, once."""
-    found: dict[tuple[str, str], tuple[str, float]] = {}
+def _distinct_steps(named: dict[str, Family], factors: list[float]) -> list[tuple[str, float]]:
+    """Return candidates with factors of their ranges; equal families are listed once."""
+    steps: dict[tuple[str, str], tuple[str, float]] = {}
     for name, family in named.items():
         for factor in factors:
-            found.setdefault((name, repr(family.scaled(factor))), (name, factor))
-    return list(found.values())
+            steps.setdefault((name, repr(family.scaled(factor))), (name, factor))
+    return list(steps.values())
 
 
-def _named(candidates: Any) -> dict[str, Family]:
-    if isinstance(candidates, Combination):
-        return dict(zip(candidates.named_parts(), candidates._bound(), strict=True))
+def _named_candidates(candidates: Any) -> dict[str, Family]:
+    """Return the candidates by name."""
     if isinstance(candidates, Family):
-        candidates = [candidates]
+        parts = candidates.named_parts()
+        candidates = parts if len(parts) > 1 else [candidates]
     if not isinstance(candidates, Mapping):
-        candidates = {repr(one): one for one in candidates}
-    if not candidates or not all(isinstance(one, Family) for one in candidates.values()):
+        candidates = {repr(candidate): candidate for candidate in candidates}
+    if not candidates or not all(isinstance(family, Family) for family in candidates.values()):
         raise TypeError(
-            f"candidates={candidates!r} must be families from invarlearn.transforms: one, or a "
-            "list or dict of them"
+            f"candidates={candidates!r} must be a family from invarlearn.transforms, or a list or "
+            "dict of families"
         )
     return dict(candidates)
 
 
-def _splits(
-    y: NDArray, groups: NDArray | None, n_splits: int, seed: int
-) -> list[tuple[NDArray, NDArray]]:
-    """Give rows to learn from and rows left out, classes as evenly as can be."""
+def _check_splits(y: NDArray, groups: NDArray | None, n_splits: int, seed: int) -> list[Split]:
+    """Return stratified splits; raise if a training part has fewer than two classes."""
     counts = np.unique(y, return_counts=True)[1]
     if len(counts) < 2:
-        raise ValueError("y has one class only: a choice needs at least two")
+        raise ValueError("y has one class only: choosing a family needs at least two classes")
     if counts.max() < n_splits:
         raise ValueError(
-            f"no class has {n_splits} samples: pass smaller cv= and inner_cv=, or more samples"
+            f"no class has {n_splits} samples: pass fewer folds, such as "
+            "cv=NestedCV(outer=2, inner=2), or more samples"
         )
     splits = stratified_splits(y, groups, n_splits, seed)
     if any(len(np.unique(y[train])) < 2 or not len(test) for train, test in splits):
         raise ValueError(
-            "when a part is left out, fewer than two classes remain: pass smaller cv= and "
-            "inner_cv=, or more samples or groups of each class"
+            "a training part has fewer than two classes: pass fewer folds, such as "
+            "cv=NestedCV(outer=2, inner=2), or more samples or groups of each class"
         )
     return splits

@@ -1,4 +1,4 @@
-"""How often predictions change when rows are transformed by what should not matter."""
+"""Audit of the invariance of a classifier: flip rates and accuracy under transformations."""
 
 from __future__ import annotations
 
@@ -9,73 +9,72 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from invarlearn._progress import Clock, Progress
-from invarlearn._shares import Share, share_of
+from invarlearn._utils.parallel import slices
+from invarlearn._utils.progress import Progress, ProgressClock
+from invarlearn._utils.statistics import Proportion, estimate_proportion
+from invarlearn._utils.validation import check_generator, check_number
 from invarlearn.audit._inputs import check_audit
-from invarlearn.audit.worst import margins_of
-from invarlearn.transforms import Family, words_of_family
-from invarlearn.transforms._checks import check_generator, check_number
-from invarlearn.transforms._threads import slices
-from invarlearn.transforms.base import BLOCK_BYTES
-from invarlearn.transforms.combine import Combination
+from invarlearn.audit.worst import classification_margins
+from invarlearn.transforms import Family, format_family
 
-# The name of the whole family among its parts.
+# The key of the whole family, among those of its parts.
 WHOLE = "all together"
-# Lists are looked through if what they make of a row has no more numbers than this.
-PROBE = 2**22
 
 
 @dataclass(frozen=True)
-class Stability:
-    """How well predictions hold under some transformations, for some rows.
+class InvarianceScores:
+    """Accuracy and changes of predictions under the elements of a family.
 
     Attributes
     ----------
     n_samples, n_elements : int
-        Rows, and transformations that each was tried under, besides none.
+        Number of samples, and number of transformations of each sample without the identity.
     exhaustive : bool
-        Whether these are all there are; otherwise they were drawn at random.
-    accuracy : Share
-        Of the rows as they are.
-    moved_accuracy : Share
-        Of the transformed rows, on average.
-    flip_rate : Share
-        Of transformed rows, those that are predicted otherwise than the row as it is.
-    consistency : Share
-        Of rows, those that are predicted alike under everything that was tried.
-    worst_case_accuracy : Share
-        Of rows, those that are right under everything that was tried, and as they are.
+        Whether these transformations are all elements of the family. Otherwise they are random
+        elements.
+    accuracy : Proportion
+        Accuracy on the samples without transformation.
+    transformed_accuracy : Proportion
+        Accuracy on the transformed samples.
+    flip_rate : Proportion
+        Proportion of transformed samples whose prediction differs from that of the sample without
+        transformation.
+    consistency : Proportion
+        Proportion of samples with the same prediction under all transformations.
+    worst_case_accuracy : Proportion
+        Proportion of samples that are classified correctly without transformation and under all
+        transformations.
     """
 
     n_samples: int
     n_elements: int
     exhaustive: bool
-    accuracy: Share
-    moved_accuracy: Share
-    flip_rate: Share
-    consistency: Share
-    worst_case_accuracy: Share
+    accuracy: Proportion
+    transformed_accuracy: Proportion
+    flip_rate: Proportion
+    consistency: Proportion
+    worst_case_accuracy: Proportion
 
-    def shares(self) -> dict[str, Share]:
-        """Give the shares by name."""
-        return {name: value for name, value in vars(self).items() if isinstance(value, Share)}
+    def proportions(self) -> dict[str, Proportion]:
+        """Return the proportions by name."""
+        return {name: value for name, value in vars(self).items() if isinstance(value, Proportion)}
 
 
 @dataclass(frozen=True)
-class Flip:
-    """A row that is predicted rightly as it is, and wrongly when transformed.
+class Misclassification:
+    """A misclassified sample, transformed or not.
 
     Attributes
     ----------
     index : int
-        Of the row.
+        Index of the sample.
     label, predicted : object
-        Its class, and what it is taken for.
+        True class of the sample, and predicted class.
     margin : float
-        The score of its class over that of the other, transformed: the lower, the surer the
-        mistake. For classifiers without scores -1.
-    row, moved : arrays of shape (n_features,)
-        As it is, and transformed.
+        Score of the true class minus the largest score of the other classes, at most zero. It is
+        -1 for classifiers without scores.
+    row, transformed : arrays of shape (n_features,)
+        The sample, and the row that is misclassified: the transformed sample, or the sample itself.
     """
 
     index: int
@@ -83,67 +82,75 @@ class Flip:
     predicted: Any
     margin: float
     row: Any
-    moved: Any
+    transformed: Any
 
 
 @dataclass(frozen=True)
 class InvarianceReport:
-    """What transformations do to the predictions of a classifier.
+    """The result of :func:`invariance_report`.
 
     Attributes
     ----------
     family : Family
-    overall : Stability
-        Under the whole family, for all rows.
-    by_transformation : dict from str to Stability
-        Under the whole family, and under each of its parts alone, if it has parts.
-    by_class : dict from class to Stability
-        Under the whole family.
-    flips : list of Flip
-        Rows that the family makes wrong, the surest mistakes first.
-    mistakes : list of Flip
-        Rows that are wrong as they are, the surest mistakes first; ``moved`` is the row itself.
+    overall : InvarianceScores
+        Scores of all samples under the whole family.
+    by_transformation : dict from str to InvarianceScores
+        Scores of all samples under the whole family ("all together") and, for a product or union,
+        under each of its parts.
+    by_class : dict from class to InvarianceScores
+        Scores of the samples of each class under the whole family.
+    flips : list of Misclassification
+        Samples that are classified correctly without transformation and misclassified with one, in
+        increasing order of the margin.
+    mistakes : list of Misclassification
+        Samples that are misclassified without transformation, in increasing order of the margin;
+        ``transformed`` is the sample itself.
     """
 
     family: Family
-    overall: Stability
-    by_transformation: dict[str, Stability]
-    by_class: dict[Any, Stability]
-    flips: list[Flip]
-    mistakes: list[Flip]
+    overall: InvarianceScores
+    by_transformation: dict[str, InvarianceScores]
+    by_class: dict[Any, InvarianceScores]
+    flips: list[Misclassification]
+    mistakes: list[Misclassification]
 
     def table(self) -> list[dict[str, Any]]:
-        """Give rows for a table or a data frame: shares and the ends of their intervals."""
-        groups: list[tuple[str, dict[Any, Stability]]] = [
+        """Return all proportions and their intervals as rows of a table or a data frame."""
+        groups: list[tuple[str, dict[Any, InvarianceScores]]] = [
             ("transformation", self.by_transformation),
             ("class", self.by_class),
         ]
         rows = []
-        for group, found in groups:
-            for name, one in found.items():
-                row: dict[str, Any] = {"group": group, "name": _plain(name), "rows": one.n_samples}
-                row["tried"] = one.n_elements
-                for key, share in one.shares().items():
-                    row |= {key: share.value, f"{key}_low": share.low, f"{key}_high": share.high}
+        for group, by_name in groups:
+            for name, scores in by_name.items():
+                row: dict[str, Any] = {"group": group, "name": _as_python(name)}
+                row |= {"rows": scores.n_samples, "tried": scores.n_elements}
+                for key, value in scores.proportions().items():
+                    row |= {key: value.value, f"{key}_low": value.low, f"{key}_high": value.high}
                 rows.append(row)
         return rows
 
     def summary(self) -> str:
-        """Say in a few lines how invariant the classifier is."""
-        one = self.overall
-        how = "every element" if one.exhaustive else f"{one.n_elements} random elements"
+        """Return the scores of the whole family as text, with 95 % intervals."""
+        scores = self.overall
+        elements = f"{scores.n_elements} {'' if scores.exhaustive else 'random '}transformations"
         lines = [
-            f"family: {words_of_family(self.family)}",
-            f"{one.n_samples} samples, each under {how} of it",
-            f"accuracy: {one.accuracy}; of transformed samples: {one.moved_accuracy}",
-            f"predictions that flip: {one.flip_rate}",
-            f"samples that never flip: {one.consistency}",
-            f"samples that are always right: {one.worst_case_accuracy}",
+            f"Family: {format_family(self.family)}",
+            f"{scores.n_samples} samples, each under {elements} (95 % intervals in parentheses)",
+            f"Accuracy: {scores.accuracy}; on transformed samples: {scores.transformed_accuracy}",
+            f"Flip rate (predictions that change when transformed): {scores.flip_rate}",
+            f"Samples with the same prediction under all transformations: {scores.consistency}",
+            f"Samples classified correctly under all transformations: {scores.worst_case_accuracy}",
         ]
         parts = {name: part for name, part in self.by_transformation.items() if name != WHOLE}
-        most = max(parts, key=lambda name: parts[name].flip_rate.value, default="")
-        if most and parts[most].flip_rate.value > 0:
-            lines.append(f"flips most under: {most}, {parts[most].flip_rate}")
+        highest = max(parts, key=lambda name: parts[name].flip_rate.value, default="")
+        if highest and parts[highest].flip_rate.value > 0:
+            lines.append(f"Highest flip rate: {highest}, {parts[highest].flip_rate}")
+        if scores.transformed_accuracy.high < scores.accuracy.low:
+            lines.append(
+                "Transformations of the family lower the accuracy; check that labels do not depend "
+                "on them, or train with this family."
+            )
         return "\n".join(lines)
 
 
@@ -156,26 +163,31 @@ def invariance_report(
     n_flips: int = 12,
     random_state: Any = 0,
     progress: Progress | None = None,
+    max_bytes: int = 2**24,
 ) -> InvarianceReport:
-    """Try a classifier on transformed rows.
+    """Measure how invariant the predictions of a classifier are to a family.
 
     Parameters
     ----------
     estimator : classifier
-        Fitted, of any kind.
+        Any fitted classifier.
     X : array-like of shape (n_samples, n_features)
-        Rows that it was not fitted to; sparse ones if the family can transform these.
+        Samples that the classifier was not fitted to. They may be sparse if the family transforms
+        sparse rows.
     y : array-like of shape (n_samples,)
     family : Family
-        What should not matter. Of a product or union, each part is tried alone as well.
+        The transformations to try. Each part of a product or union is tried alone as well.
     n_elements : int, default=50
-        How many random elements are tried. Families that have no more are tried whole. The more are
-        tried, the fewer rows are always right.
+        Number of random transformations of each sample. If the family has at most this many
+        elements, all of them are tried. The worst-case accuracy decreases with this number.
     n_flips : int, default=12
-        How many rows that become wrong are kept, and as many that are wrong as they are.
+        Maximum length of each list of misclassified samples.
     random_state : int, RandomState or None, default=0
+        Seed of the random transformations.
     progress : callable, optional
-        Called with (done, total, seconds left) after each transformation.
+        Progress callback, called after each transformation.
+    max_bytes : int, default=2**24
+        Memory of a block of transformed rows.
 
     Returns
     -------
@@ -195,163 +207,195 @@ def invariance_report(
     >>> report.overall.flip_rate.value > report.by_transformation["rotation"].flip_rate.value
     True
     """
-    X, y, true = check_audit(estimator, X, y, family)
-    most = int(check_number(n_elements, "n_elements", low=1, whole=True))
+    X, y, class_indices = check_audit(estimator, X, y, family)
+    n_elements = int(check_number(n_elements, "n_elements", low=1, whole=True))
     n_flips = int(check_number(n_flips, "n_flips", low=0, whole=True))
+    check_number(max_bytes, "max_bytes", low=1, whole=True)
     rng = check_generator(random_state)
-    before = np.asarray(estimator.predict(X))
-    tried = {
-        name: _Tried(part, most, X.shape[1], int(rng.randint(2**31 - 1)))
-        for name, part in _parts(family).items()
+    predicted = np.asarray(estimator.predict(X))
+    trials = {
+        name: _Trial(part, n_elements, X.shape[1], int(rng.randint(2**31 - 1)))
+        for name, part in _named_parts(family).items()
     }
-    clock = Clock(sum(len(one) for one in tried.values()), 0, progress)
-    for one in tried.values():
-        one.run(estimator, X, true, before, clock)
-    whole = tried[WHOLE]
-    right = before == estimator.classes_[true]
-    everyone = np.ones(len(y), dtype=bool)
+    clock = ProgressClock(sum(len(trial.elements) for trial in trials.values()), 0, progress)
+    for trial in trials.values():
+        trial.run(estimator, X, class_indices, predicted, max_bytes, clock)
+    whole = trials[WHOLE]
+    correct = predicted == estimator.classes_[class_indices]
+    all_rows = np.ones(len(y), dtype=bool)
     by_class = {
-        label: whole.stability(right, y == label) for label in estimator.classes_ if label in y
+        label: whole.scores(correct, y == label) for label in estimator.classes_ if label in y
     }
-    by_transformation = {name: one.stability(right, everyone) for name, one in tried.items()}
+    by_transformation = {name: trial.scores(correct, all_rows) for name, trial in trials.items()}
     return InvarianceReport(
         family,
         by_transformation[WHOLE],
         by_transformation,
         by_class,
         whole.flips(estimator, X, y, n_flips),
-        _mistakes(estimator, X, y, true, before, n_flips),
+        _mistakes(estimator, X, y, class_indices, predicted, n_flips),
     )
 
 
 def _mistakes(
-    estimator: Any, X: Any, y: NDArray, true: NDArray, before: NDArray, most: int
-) -> list[Flip]:
-    """Give the rows that are surely wrong as they are."""
-    wrong = np.flatnonzero(before != estimator.classes_[true])
+    estimator: Any,
+    X: Any,
+    y: NDArray,
+    class_indices: NDArray,
+    predicted: NDArray,
+    max_length: int,
+) -> list[Misclassification]:
+    """Return the samples that are misclassified without transformation."""
+    wrong = np.flatnonzero(predicted != estimator.classes_[class_indices])
     if not len(wrong):
         return []
-    margins = margins_of(estimator, X[wrong], true[wrong])
-    first = np.argsort(margins, kind="stable")[:most]
+    margins = classification_margins(estimator, X[wrong], class_indices[wrong])
+    order = np.argsort(margins, kind="stable")[:max_length]
     return [
-        Flip(int(i), _plain(y[i]), _plain(before[i]), float(margin), X[[i]][0], X[[i]][0])
-        for i, margin in zip(wrong[first], margins[first], strict=True)
+        Misclassification(
+            index=int(i),
+            label=_as_python(y[i]),
+            predicted=_as_python(predicted[i]),
+            margin=float(margin),
+            row=X[[i]][0],
+            transformed=X[[i]][0],
+        )
+        for i, margin in zip(wrong[order], margins[order], strict=True)
     ]
 
 
-def _parts(family: Family) -> dict[str, Family]:
-    """Name the whole family and, if it has several, its parts."""
+def _named_parts(family: Family) -> dict[str, Family]:
+    """Return the whole family and the parts of a product or union, by name."""
     parts: dict[str, Family] = {WHOLE: family}
-    if isinstance(family, Combination):
-        # parts without a shape take that of the others
-        parts |= dict(zip(family.named_parts(), family._bound(), strict=True))
+    if len(family.bound_parts()) > 1:
+        parts |= family.named_parts()
     return parts
 
 
-class _Tried:
-    """Elements of one family, and what they do to predictions."""
+class _Trial:
+    """Elements of one family, and counts of the predictions under each of them."""
 
-    def __init__(self, family: Family, most: int, n_features: int, seed: int):
+    def __init__(self, family: Family, n_elements: int, n_features: int, seed: int):
         self.elements: Sequence[Callable[[Any], Any]]
         self.exhaustive = False
-        if not _has_all_listed(family, n_features):
-            self.elements = family.sample(most, seed)
+        if not _samples_listed_elements(family, n_features):
+            self.elements = family.sample(n_elements, seed)
             return
-        # without the identity, and none twice
-        listed = family._listed(n_features)
-        others = np.arange(1, len(listed))
-        self.exhaustive = len(others) <= most
+        # each element once, without the identity
+        listed = family.elements(n_features)
+        indices = np.arange(1, len(listed))
+        self.exhaustive = len(indices) <= n_elements
         if not self.exhaustive:
-            others = np.random.RandomState(seed).permutation(others)[:most]
-        self.elements = [_listed_element(listed, int(i)) for i in others]
+            indices = np.random.RandomState(seed).permutation(indices)[:n_elements]
+        self.elements = [_listed_element(listed, int(i)) for i in indices]
 
-    def __len__(self) -> int:
-        return len(self.elements)
-
-    def run(self, estimator: Any, X: Any, true: NDArray, before: NDArray, clock: Clock) -> None:
-        """Count, for each row, how often it is predicted otherwise, and rightly."""
+    def run(
+        self,
+        estimator: Any,
+        X: Any,
+        class_indices: NDArray,
+        predicted: NDArray,
+        max_bytes: int,
+        clock: ProgressClock,
+    ) -> None:
+        """Count for each row the changed and the correct predictions."""
         n = X.shape[0]
-        self.changed, self.right = np.zeros(n, dtype=int), np.zeros(n, dtype=int)
-        # where a row becomes wrong: the surest mistake, and the element that makes it
+        self.n_changed, self.n_correct = np.zeros(n, dtype=int), np.zeros(n, dtype=int)
+        # smallest margin and its element, of rows that become misclassified when transformed
         self.margins, self.worst = np.full(n, np.inf), np.zeros(n, dtype=int)
-        was_right = before == estimator.classes_[true]
+        classes = estimator.classes_[class_indices]
+        was_correct = predicted == classes
         for number, element in enumerate(self.elements):
-            for some in _blocks(X):
-                moved = element(X[some])
-                found = np.asarray(estimator.predict(moved))
-                self.changed[some] += found != before[some]
-                good = found == estimator.classes_[true[some]]
-                self.right[some] += good
-                lost = np.flatnonzero(was_right[some] & ~good)
+            for block in _blocks(X, max_bytes):
+                transformed = element(X[block])
+                labels = np.asarray(estimator.predict(transformed))
+                self.n_changed[block] += labels != predicted[block]
+                correct = labels == classes[block]
+                self.n_correct[block] += correct
+                lost = np.flatnonzero(was_correct[block] & ~correct)
                 if len(lost):
-                    margins = margins_of(estimator, moved[lost], true[some][lost])
-                    at = some.start + lost
-                    worse = margins < self.margins[at]
-                    self.margins[at[worse]] = margins[worse]
-                    self.worst[at[worse]] = number
+                    margins = classification_margins(
+                        estimator, transformed[lost], class_indices[block][lost]
+                    )
+                    indices = block.start + lost
+                    lower = margins < self.margins[indices]
+                    self.margins[indices[lower]] = margins[lower]
+                    self.worst[indices[lower]] = number
             clock.tick()
 
-    def stability(self, right: NDArray, rows: NDArray) -> Stability:
-        """Give the shares of some rows, of which it is known whether they are right as they are."""
-        count = len(self)
-        tries = max(1, count)
-        moved = self.right[rows] / tries if count else right[rows]
-        return Stability(
+    def scores(self, correct: NDArray, rows: NDArray) -> InvarianceScores:
+        """Return the scores of the rows in a mask.
+
+        Parameters
+        ----------
+        correct : bool array of shape (n_samples,)
+            Which samples are classified correctly without transformation.
+        rows : bool array of shape (n_samples,)
+        """
+        n_elements = len(self.elements)
+        n_tries = max(1, n_elements)
+        transformed_correct = self.n_correct[rows] / n_tries if n_elements else correct[rows]
+        always = correct[rows] & (self.n_correct[rows] == n_elements)
+        return InvarianceScores(
             n_samples=int(rows.sum()),
-            n_elements=count,
+            n_elements=n_elements,
             exhaustive=self.exhaustive,
-            accuracy=share_of(right[rows]),
-            moved_accuracy=share_of(moved),
-            flip_rate=share_of(self.changed[rows] / tries),
-            consistency=share_of(self.changed[rows] == 0),
-            worst_case_accuracy=share_of(right[rows] & (self.right[rows] == count)),
+            accuracy=estimate_proportion(correct[rows]),
+            transformed_accuracy=estimate_proportion(transformed_correct),
+            flip_rate=estimate_proportion(self.n_changed[rows] / n_tries),
+            consistency=estimate_proportion(self.n_changed[rows] == 0),
+            worst_case_accuracy=estimate_proportion(always),
         )
 
-    def flips(self, estimator: Any, X: Any, y: NDArray, most: int) -> list[Flip]:
-        """Give the rows that are right as they are and surely wrong when transformed."""
+    def flips(self, estimator: Any, X: Any, y: NDArray, max_length: int) -> list[Misclassification]:
+        """Return the samples that are correct without transformation and misclassified with one."""
         lost = np.flatnonzero(np.isfinite(self.margins))
-        order = lost[np.argsort(self.margins[lost], kind="stable")][:most]
-        found = []
+        order = lost[np.argsort(self.margins[lost], kind="stable")][:max_length]
+        flips = []
         for i in order:
-            moved = self.elements[self.worst[i]](X[[i]])
-            found.append(
-                Flip(
+            transformed = self.elements[self.worst[i]](X[[i]])
+            flips.append(
+                Misclassification(
                     index=int(i),
-                    label=_plain(y[i]),
-                    predicted=_plain(estimator.predict(moved)[0]),
+                    label=_as_python(y[i]),
+                    predicted=_as_python(estimator.predict(transformed)[0]),
                     margin=float(self.margins[i]),
                     row=X[[i]][0],
-                    moved=moved[0],
+                    transformed=transformed[0],
                 )
             )
-        return found
+        return flips
 
 
-def _has_all_listed(family: Family, n_features: int) -> bool:
-    """Say whether random elements are among the listed ones, or lie between them.
+def _samples_listed_elements(
+    family: Family, n_features: int, max_numbers: int = 2**22, n_probes: int = 32
+) -> bool:
+    """Return whether the random elements of a family are among its listed elements.
 
-    Seen at what they make of a row of random numbers, whatever kind of family this is.
+    Some families draw parameters between those of the listed elements. This is tested on a row of
+    random numbers. False is returned for families whose orbit of a row has more than
+    ``max_numbers`` numbers.
     """
-    size = family._size(n_features)
-    if not np.isfinite(size) or size * n_features > PROBE:
+    size = family.size(n_features)
+    if not np.isfinite(size) or size * n_features > max_numbers:
         return False
     rng = np.random.RandomState(0)
     probe = rng.rand(1, n_features)
-    listed = family._listed(n_features).act(probe, 0, int(size))[0]
-    drawn = family.sample(32, rng)(probe)[0]
-    return all(np.isclose(listed, one, atol=1e-9).all(axis=1).any() for one in drawn)
+    orbit = family.elements(n_features).act(probe, 0, int(size))[0]
+    drawn = family.sample(n_probes, rng)(probe)[0]
+    return all(np.isclose(orbit, row, atol=1e-9).all(axis=1).any() for row in drawn)
 
 
 def _listed_element(listed: Any, i: int) -> Callable[[Any], Any]:
     return lambda X: listed.one(X, i)
 
 
-def _blocks(X: Any) -> Iterator[slice]:
-    """Cut rows so that transformed ones take little memory."""
+def _blocks(X: Any, max_bytes: int) -> Iterator[slice]:
+    """Yield slices of rows that take about ``max_bytes`` each."""
     width = X.shape[1] if isinstance(X, np.ndarray) else max(1, X.nnz // X.shape[0])
-    yield from slices(X.shape[0], max(1, BLOCK_BYTES // (width * X.dtype.itemsize)))
+    yield from slices(X.shape[0], max(1, max_bytes // (width * X.dtype.itemsize)))
 
 
-def _plain(value: Any) -> Any:
-    """Give numpy's numbers as Python's."""
+def _as_python(value: Any) -> Any:
+    """Return a numpy scalar as a Python object."""
     return value.item() if isinstance(value, np.generic) else value

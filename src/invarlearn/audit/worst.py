@@ -1,4 +1,4 @@
-"""Accuracy at the transformation that hurts most (paper 004's loss, measured)."""
+"""Accuracy at the worst transformation of each row, after Teo et al. (2007)."""
 
 from __future__ import annotations
 
@@ -14,60 +14,79 @@ from invarlearn.transforms import Family
 
 
 @dataclass(frozen=True)
-class WorstCase:
-    """What the worst transformations do to a classifier.
+class WorstCaseReport:
+    """The result of :func:`worst_case_accuracy`.
 
     Attributes
     ----------
-    accuracy : float
-        Share of rows that are right under every transformation.
-    plain_accuracy : float
-        Share of rows that are right as they are.
+    worst_case_accuracy : float
+        Proportion of rows that are classified correctly under every transformation.
+    untransformed_accuracy : float
+        Accuracy on the rows without transformation.
     margins : array of shape (n_samples,)
-        The smallest score of the true class over that of the best other one, under any
-        transformation. For classifiers without scores 1 or -1: right everywhere, or not.
+        Smallest margin of each row under any transformation: the score of the true class minus the
+        largest score of the other classes. For classifiers without scores, 1 if the row is always
+        classified correctly, and -1 otherwise.
     elements : array of shape (n_samples,), or None
-        Which element of the family is worst, as in ``family.orbit(X)``; 0 is the identity. None if
-        elements cannot be listed.
+        Index of the worst element, as in ``family.orbit(X)``; 0 is the identity. None if the
+        elements of the family cannot be listed.
     rows : array or sparse matrix of shape (n_samples, n_features)
         The worst transformed rows.
     """
 
-    accuracy: float
-    plain_accuracy: float
+    worst_case_accuracy: float
+    untransformed_accuracy: float
     margins: NDArray[np.float64]
     elements: NDArray[np.intp] | None
     rows: Any
 
     def counts(self) -> dict[int, int]:
-        """Count, for each element, the rows that it is worst for; the commonest first."""
+        """Return for how many rows each element is the worst, in decreasing order."""
         if self.elements is None:
-            raise ValueError("the elements of this family cannot be listed: look at rows")
-        which, how_often = np.unique(self.elements, return_counts=True)
-        order = np.argsort(-how_often, kind="stable")
-        return {int(which[i]): int(how_often[i]) for i in order}
+            raise ValueError(
+                "elements is None, since the elements of the family cannot be listed: inspect the "
+                "attribute rows instead"
+            )
+        elements, counts = np.unique(self.elements, return_counts=True)
+        order = np.argsort(-counts, kind="stable")
+        return {int(elements[i]): int(counts[i]) for i in order}
+
+    def summary(self) -> str:
+        """Return both accuracies as text."""
+        return (
+            f"Accuracy {100 * self.untransformed_accuracy:.1f} %; "
+            f"{100 * self.worst_case_accuracy:.1f} % if each sample is transformed by the worst "
+            "element of the family."
+        )
 
 
 def worst_case_accuracy(
     estimator: Any, X: ArrayLike, y: ArrayLike, family: Family, max_bytes: int | None = None
-) -> WorstCase:
-    """Find, for each row, the transformation that a classifier does worst on.
+) -> WorstCaseReport:
+    """Evaluate a classifier at the worst transformation of each row.
+
+    A row counts as correct if it is classified correctly under every element of the family. The
+    worst transformation has the smallest margin, ``min_g (f_y(g x) - max_{c != y} f_c(g x))``.
 
     Parameters
     ----------
     estimator : classifier
-        Fitted, of any kind. A family whose elements cannot be listed, such as ``FeatureScaling``,
-        needs a linear one, with ``coef_``.
+        Any fitted classifier. If the elements of the family cannot be listed, as those of
+        ``FeatureScaling``, the classifier must be linear, with ``coef_``.
     X : array-like of shape (n_samples, n_features)
-        Sparse rows for ``FeatureScaling`` and its like.
+        May be sparse if the family transforms sparse rows, as ``FeatureScaling`` does.
     y : array-like of shape (n_samples,)
     family : Family
     max_bytes : int, optional
-        Size of a block of transformed rows.
+        Memory of a block of transformed rows. None: the default of ``family.iter_orbit``.
 
     Returns
     -------
-    WorstCase
+    WorstCaseReport
+
+    References
+    ----------
+    Teo, Globerson, Roweis and Smola, Convex learning with invariances (2007).
 
     Examples
     --------
@@ -76,97 +95,124 @@ def worst_case_accuracy(
     >>> from sklearn.svm import SVC
     >>> digits = load_mnist_sample()
     >>> svc = SVC().fit(digits.X_train[:200], digits.y_train[:200])
-    >>> found = worst_case_accuracy(svc, digits.X_test[:100], digits.y_test[:100], Translation(1))
-    >>> found.accuracy < found.plain_accuracy
+    >>> report = worst_case_accuracy(svc, digits.X_test[:100], digits.y_test[:100], Translation(1))
+    >>> report.worst_case_accuracy < report.untransformed_accuracy
     True
     """
-    X, y, true = check_audit(estimator, X, y, family)
-    endless = not np.isfinite(family._size(X.shape[1]))
-    if sparse.issparse(X) and not endless:
+    X, y, class_indices = check_audit(estimator, X, y, family)
+    is_listed = np.isfinite(family.size(X.shape[1]))
+    if sparse.issparse(X) and is_listed:
         raise TypeError(f"{family!r} transforms dense rows only: pass X.toarray()")
-    plain = float((estimator.predict(X) == y).mean())
-    if endless:
-        return _closed_form(estimator, X, true, family, plain)
-    return _listed(estimator, X, true, family, plain, max_bytes)
+    accuracy = float((estimator.predict(X) == y).mean())
+    if is_listed:
+        return _over_orbits(estimator, X, class_indices, family, accuracy, max_bytes)
+    return _in_closed_form(estimator, X, class_indices, family, accuracy)
 
 
-def _listed(
-    estimator: Any, X: NDArray, true: NDArray, family: Family, plain: float, max_bytes: int | None
-) -> WorstCase:
-    margins = np.full(len(X), np.inf)
+def _over_orbits(
+    estimator: Any,
+    X: NDArray,
+    class_indices: NDArray,
+    family: Family,
+    accuracy: float,
+    max_bytes: int | None,
+) -> WorstCaseReport:
+    """Return the report of a family with a list of elements, all of which are tried."""
+    smallest = np.full(len(X), np.inf)
     elements = np.zeros(len(X), dtype=np.intp)
-    rows = X.copy()
-    for here, some, block in family.iter_orbit(X, max_bytes):
+    worst_rows = X.copy()
+    for rows, listed, block in family.iter_orbit(X, max_bytes):
         n, k, d = block.shape
-        found = margins_of(estimator, block.reshape(-1, d), np.repeat(true[here], k)).reshape(n, k)
-        first = found.argmin(axis=1)
-        lowest = found[np.arange(n), first]
-        better = np.flatnonzero(lowest < margins[here])
-        at = np.arange(len(X))[here][better]
-        margins[at] = lowest[better]
-        elements[at] = first[better] + some.start
-        rows[at] = block[better, first[better]]
-    return WorstCase(float((margins > 0).mean()), plain, margins, elements, rows)
+        classes = np.repeat(class_indices[rows], k)
+        margins = classification_margins(estimator, block.reshape(-1, d), classes).reshape(n, k)
+        worst = margins.argmin(axis=1)
+        worst_margins = margins[np.arange(n), worst]
+        lower = np.flatnonzero(worst_margins < smallest[rows])
+        indices = np.arange(len(X))[rows][lower]
+        smallest[indices] = worst_margins[lower]
+        elements[indices] = worst[lower] + listed.start
+        worst_rows[indices] = block[lower, worst[lower]]
+    return WorstCaseReport(float((smallest > 0).mean()), accuracy, smallest, elements, worst_rows)
 
 
-def margins_of(estimator: Any, X: NDArray, true: NDArray) -> NDArray[np.float64]:
-    """Give the score of the true class over that of the best other: (n,).
+def classification_margins(
+    estimator: Any, X: NDArray, class_indices: NDArray
+) -> NDArray[np.float64]:
+    """Return the score of the true class minus the largest score of the other classes.
 
-    Rows that are predicted right have a margin above zero, others none: so that ties count as the
-    classifier decides them.
+    Margins are positive for correctly predicted rows and at most zero for the others, so that ties
+    count as the classifier decides them. For classifiers without scores they are 1 and -1.
+
+    Parameters
+    ----------
+    estimator : classifier
+    X : array of shape (n_samples, n_features)
+    class_indices : array of shape (n_samples,)
+        Indices of the true classes in ``estimator.classes_``.
+
+    Returns
+    -------
+    array of shape (n_samples,)
     """
     n_classes = len(estimator.classes_)
-    right = np.asarray(estimator.predict(X) == estimator.classes_[true])
+    correct = np.asarray(estimator.predict(X) == estimator.classes_[class_indices])
     scores = None
     for name in ("decision_function", "predict_proba"):
         if hasattr(estimator, name):
             scores = np.asarray(getattr(estimator, name)(X), dtype=float)
             break
-    if scores is None or (scores.ndim == 2 and scores.shape[1] != n_classes):
-        return np.where(right, 1.0, -1.0)
+    is_pairwise = getattr(estimator, "decision_function_shape", "ovr") == "ovo" and n_classes > 2
+    if scores is None or is_pairwise or (scores.ndim == 2 and scores.shape[1] != n_classes):
+        return np.where(correct, 1.0, -1.0)
     if scores.ndim == 1:
-        margins = np.where(true == 1, scores, -scores)
+        margins = np.where(class_indices == 1, scores, -scores)
     else:
-        own = scores[np.arange(len(X)), true]
+        own = scores[np.arange(len(X)), class_indices]
         others = scores.copy()
-        others[np.arange(len(X)), true] = -np.inf
+        others[np.arange(len(X)), class_indices] = -np.inf
         margins = own - others.max(axis=1)
-    least = np.finfo(float).tiny
-    return np.where(right, np.maximum(margins, least), np.minimum(margins, 0.0))
+    smallest_positive = np.finfo(float).tiny
+    return np.where(correct, np.maximum(margins, smallest_positive), np.minimum(margins, 0.0))
 
 
-def _closed_form(estimator: Any, X: Any, true: NDArray, family: Family, plain: float) -> WorstCase:
-    """Let the family find the worst row for every rival class of a linear classifier."""
+def _in_closed_form(
+    estimator: Any, X: Any, class_indices: NDArray, family: Family, accuracy: float
+) -> WorstCaseReport:
+    """Return the report of a linear classifier, from the worst case against each other class."""
     if not hasattr(estimator, "coef_"):
         raise ValueError(
-            f"the elements of {family!r} cannot be listed: it needs a linear classifier, with "
-            "coef_; of a pipeline, pass pipe[-1] and pipe[:-1].transform(X)"
+            f"the elements of {family!r} cannot be listed: the audit needs a linear classifier "
+            "with coef_. Of a pipeline, pass pipe[-1] and pipe[:-1].transform(X)"
         )
-    coef = np.atleast_2d(np.asarray(_dense(estimator.coef_), dtype=X.dtype))
+    coef = np.atleast_2d(np.asarray(_as_dense(estimator.coef_), dtype=X.dtype))
     intercept = np.broadcast_to(np.asarray(estimator.intercept_, dtype=float), len(coef))
     n_classes = len(estimator.classes_)
     if n_classes == 2:
         coef, intercept = np.stack([-coef[0], coef[0]]) / 2, np.array([-1, 1]) * intercept[0] / 2
     elif len(coef) != n_classes:
-        raise ValueError("the linear classifier must have one row of coef_ for each class")
+        raise ValueError(
+            f"coef_ has {len(coef)} rows for {n_classes} classes: the linear classifier must have "
+            "one row of coef_ for each class"
+        )
     margins = np.full(X.shape[0], np.inf)
     worst: list[Any] = [None] * X.shape[0]
     for own in range(n_classes):
-        here = np.flatnonzero(true == own)
-        for rival in range(n_classes):
-            if rival == own or not len(here):
+        members = np.flatnonzero(class_indices == own)
+        for other in range(n_classes):
+            if other == own or not len(members):
                 continue
-            rows, scores = family.worst_case(X[here], coef[own] - coef[rival])
-            scores = np.asarray(scores, dtype=float) + intercept[own] - intercept[rival]
-            for i in np.flatnonzero(scores < margins[here]):
-                margins[here[i]] = scores[i]
-                worst[here[i]] = rows[[i]]
+            rows, scores = family.worst_case(X[members], coef[own] - coef[other])
+            scores = np.asarray(scores, dtype=float) + intercept[own] - intercept[other]
+            for i in np.flatnonzero(scores < margins[members]):
+                margins[members[i]] = scores[i]
+                worst[members[i]] = rows[[i]]
     stack = sparse.vstack if sparse.issparse(X) else np.concatenate
-    # a tie goes to the first class, in scikit-learn's linear classifiers
     rows = stack(worst)
-    right = np.asarray(estimator.predict(rows) == estimator.classes_[true]) & (margins >= 0)
-    return WorstCase(float(right.mean()), plain, margins, None, rows)
+    # ties count as the classifier decides them
+    correct = np.asarray(estimator.predict(rows) == estimator.classes_[class_indices])
+    correct &= margins >= 0
+    return WorstCaseReport(float(correct.mean()), accuracy, margins, None, rows)
 
 
-def _dense(values: Any) -> Any:
+def _as_dense(values: Any) -> Any:
     return values.toarray() if sparse.issparse(values) else values

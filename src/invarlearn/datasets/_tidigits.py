@@ -1,4 +1,4 @@
-"""A reader of TIDIGITS, which is licensed and must be had from its publisher."""
+"""Reader of TIDIGITS, a corpus that needs a licence of its publisher."""
 
 from __future__ import annotations
 
@@ -11,63 +11,63 @@ from scipy.io import wavfile
 from scipy.signal import resample_poly
 from sklearn.utils import Bunch
 
-from invarlearn.datasets._files import DataError
-from invarlearn.transforms._checks import check_number
+from invarlearn._utils.validation import check_number
+from invarlearn.datasets.files import DataError
 
 _GROUPS = ("man", "woman", "boy", "girl")
 _DIGITS = {**{str(i): i for i in range(1, 10)}, "z": 0}
 
 
 def load_tidigits(folder: str | Path, sample_rate: int = 8000) -> Bunch:
-    """Read the isolated digits of a folder of TIDIGITS.
+    """Read the isolated digits of TIDIGITS from a folder.
 
-    Files lie in ``.../man/ae/1a.wav`` or the like: the group of the speaker (man, woman, boy,
-    girl), the speaker, then the digit (1 to 9, z for zero) and the take (a or b). Digits in a row
-    and "oh" are left out. NIST SPHERE files with plain samples and RIFF files are read; compressed
-    SPHERE files must be unpacked first.
+    Paths of clips end like ``man/ae/1a.wav``: the group of the speaker (man, woman, boy or girl),
+    the speaker, the digit (1 to 9, z for zero) and the take (a or b). Sequences of digits and the
+    word "oh" are left out. NIST SPHERE files with uncompressed samples and RIFF files are read;
+    compressed SPHERE files must be unpacked first.
 
     Parameters
     ----------
     folder : str or Path
-        The whole corpus, or any part of it.
+        Folder of the corpus, or of a part of it.
     sample_rate : int, default=8000
-        Clips are brought to this rate.
+        Sample rate that clips are resampled to, in Hz.
 
     Returns
     -------
     Bunch
-        ``X``: list of float32 waveforms, full scale at 1; ``y``: digits; ``speaker``, ``group`` and
-        ``take`` of each; ``sample_rate``.
+        ``X``: list of float32 waveforms, with a full scale of 1. ``y`` (the digits), ``speaker``,
+        ``group`` and ``take``: arrays of shape (n_clips,). ``sample_rate``: int.
     """
     sample_rate = int(check_number(sample_rate, "sample_rate", low=1, whole=True))
     root = Path(folder)
     if not root.is_dir():
-        raise DataError(f"{root} is not a folder: pass the folder that holds TIDIGITS")
-    found = []
+        raise DataError(f"{root} is not a folder: pass the folder that contains TIDIGITS")
+    clips = []
     for path in sorted(root.rglob("*")):
         name = path.stem.lower()
         group = path.parent.parent.name.lower()
-        known = group in _GROUPS and len(name) == 2 and name[0] in _DIGITS and name[1] in "ab"
-        if known and path.suffix.lower() == ".wav":
-            found.append((path, group, path.parent.name.lower(), name))
-    if not found:
+        is_digit = group in _GROUPS and len(name) == 2 and name[0] in _DIGITS and name[1] in "ab"
+        if is_digit and path.suffix.lower() == ".wav":
+            clips.append((path, group, path.parent.name.lower(), name))
+    if not clips:
         raise DataError(
-            f"{root} has no isolated digits of TIDIGITS: there should be files such as "
-            "man/ae/1a.wav in it, at any depth"
+            f"{root} has no isolated digits of TIDIGITS: pass a folder with files such as "
+            "man/ae/1a.wav, at any depth"
         )
     return Bunch(
-        X=[_read(path, sample_rate) for path, _, _, _ in found],
-        y=np.array([_DIGITS[name[0]] for _, _, _, name in found]),
-        speaker=np.array([speaker for _, _, speaker, _ in found]),
-        group=np.array([group for _, group, _, _ in found]),
-        take=np.array([name[1] for _, _, _, name in found]),
+        X=[_read(path, sample_rate) for path, _, _, _ in clips],
+        y=np.array([_DIGITS[name[0]] for _, _, _, name in clips]),
+        speaker=np.array([speaker for _, _, speaker, _ in clips]),
+        group=np.array([group for _, group, _, _ in clips]),
+        take=np.array([name[1] for _, _, _, name in clips]),
         sample_rate=sample_rate,
         DESCR="TIDIGITS, isolated digits",
     )
 
 
 def _read(path: Path, sample_rate: int) -> NDArray[np.float32]:
-    """Read one clip and bring it to a sample rate."""
+    """Return the samples of one clip, resampled to a sample rate."""
     data = path.read_bytes()
     rate, samples = _sphere(data, path) if data.startswith(b"NIST_1A") else _riff(path)
     if not len(samples):

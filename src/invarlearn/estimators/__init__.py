@@ -1,1 +1,1 @@
-"""Estimators: they validate, wire a family to a solver and expose what was fitted."""
+"""Estimators, which validate data, call solvers and set fitted attributes."""

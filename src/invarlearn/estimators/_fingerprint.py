@@ -1,4 +1,7 @@
-"""What joblib.Memory cannot see: that a function changed and kept its name."""
+"""Hashes of objects that include the code of the user's functions.
+
+joblib.Memory identifies functions by name, and does not notice changes of their code.
+"""
 
 from __future__ import annotations
 
@@ -18,37 +21,44 @@ _INSTALLED = tuple(
 
 
 def fingerprint(thing: Any) -> str:
-    """Give a hash of an object, with the code of the functions and classes of users in it.
+    """Return a hash of an object that includes the code of the user's functions and classes.
 
-    Installed packages count by name; what is imported from elsewhere, or written in a session,
-    counts by its code and by the code and values that it uses.
+    Functions of installed packages are identified by name. Functions from other files, or defined
+    in a session, are identified by their code and by the functions and global values that it uses.
     """
     try:
-        return joblib.hash(_described(thing, set()))
+        return joblib.hash(_describe(thing, set()))
     except Exception as error:
         raise ValueError(
-            f"memory= cannot tell whether {thing!r} changes between two fits, so what is kept "
-            f"could be out of date: leave memory= out ({type(error).__name__}: {error})"
+            f"memory cannot be used, because {thing!r} cannot be hashed: pass memory=None "
+            f"({type(error).__name__}: {error})"
         ) from error
 
 
-def _described(thing: Any, seen: set[int]) -> Any:
-    """Give nested tuples in which user functions and classes are replaced by their code."""
+def _describe(thing: Any, seen: set[int]) -> Any:
+    """Return nested tuples in which functions and classes of the user are replaced by their code.
+
+    Parameters
+    ----------
+    thing : object
+    seen : set of int
+        Ids of functions and classes that are described already. Updated in place.
+    """
     if isinstance(thing, CodeType):
-        constants = tuple(_described(one, seen) for one in thing.co_consts)
+        constants = tuple(_describe(constant, seen) for constant in thing.co_consts)
         return ("code", thing.co_code, constants, thing.co_names, thing.co_varnames)
     if isinstance(thing, ModuleType):
         return ("module", thing.__name__, _source(thing))
     if isinstance(thing, (set, frozenset)):
-        return ("set", *sorted(joblib.hash(_described(one, seen)) for one in thing))
+        return ("set", *sorted(joblib.hash(_describe(item, seen)) for item in thing))
     if isinstance(thing, (list, tuple)):
-        return (type(thing).__name__, *(_described(one, seen) for one in thing))
+        return (type(thing).__name__, *(_describe(item, seen) for item in thing))
     if isinstance(thing, dict):
-        return ("dict", *((_described(k, seen), _described(v, seen)) for k, v in thing.items()))
+        return ("dict", *((_describe(k, seen), _describe(v, seen)) for k, v in thing.items()))
     if isinstance(thing, partial):
-        return ("partial", *(_described(p, seen) for p in (thing.func, thing.args, thing.keywords)))
+        return ("partial", *(_describe(p, seen) for p in (thing.func, thing.args, thing.keywords)))
     if isinstance(thing, MethodType):
-        return ("method", _described(thing.__func__, seen), _described(thing.__self__, seen))
+        return ("method", _describe(thing.__func__, seen), _describe(thing.__self__, seen))
     if isinstance(thing, (FunctionType, type)):
         name = ("named", thing.__module__, thing.__qualname__)
         if id(thing) in seen or _is_installed(thing.__module__):
@@ -56,42 +66,44 @@ def _described(thing: Any, seen: set[int]) -> Any:
         seen.add(id(thing))
         return (*name, _class(thing, seen) if isinstance(thing, type) else _function(thing, seen))
     if hasattr(thing, "__dict__") and not hasattr(thing, "__array__"):
-        # a kernel, a family, a transformer; without what it would not pickle
-        own = any(
+        # a kernel, a family or a transformer: the state that it pickles, without caches
+        has_getstate = any(
             "__getstate__" in vars(base)
             for base in type(thing).__mro__
             if base not in (BaseEstimator, object)
         )
-        state = thing.__getstate__() if own else vars(thing)
-        return ("object", _described(type(thing), seen), _described(state, seen))
+        state = thing.__getstate__() if has_getstate else vars(thing)
+        return ("object", _describe(type(thing), seen), _describe(state, seen))
     return thing
 
 
 def _function(function: FunctionType, seen: set[int]) -> tuple[Any, ...]:
+    """Describe a function by its code, its defaults, and the global values that it uses."""
     used = sorted(_names(function.__code__) & set(function.__globals__))
     cells = [cell.cell_contents for cell in function.__closure__ or ()]
     return (
-        _described(function.__code__, seen),
-        _described(function.__defaults__, seen),
-        _described(function.__kwdefaults__, seen),
-        _described(cells, seen),
-        tuple((name, _described(function.__globals__[name], seen)) for name in used),
+        _describe(function.__code__, seen),
+        _describe(function.__defaults__, seen),
+        _describe(function.__kwdefaults__, seen),
+        _describe(cells, seen),
+        tuple((name, _describe(function.__globals__[name], seen)) for name in used),
     )
 
 
-def _class(given: type, seen: set[int]) -> tuple[Any, ...]:
+def _class(cls: type, seen: set[int]) -> tuple[Any, ...]:
+    """Describe a class by its bases and its members."""
+    ignored = ("__dict__", "__weakref__", "__doc__", "__module__", "__firstlineno__")
     members = {
         name: getattr(member, "fget", getattr(member, "__func__", member))
-        for name, member in vars(given).items()
-        if isinstance(member, FunctionType) or not name.startswith("_abc_")
+        for name, member in vars(cls).items()
+        if name not in ignored
+        and (isinstance(member, FunctionType) or not name.startswith("_abc_"))
     }
-    unimportant = ("__dict__", "__weakref__", "__doc__", "__module__", "__firstlineno__")
-    kept = {name: member for name, member in members.items() if name not in unimportant}
-    return (_described(given.__bases__, seen), _described(kept, seen))
+    return (_describe(cls.__bases__, seen), _describe(members, seen))
 
 
 def _source(module: ModuleType) -> str:
-    """Give the text of a user's module; nothing for those that are installed."""
+    """Return the source of a user's module; empty for installed modules."""
     if _is_installed(module.__name__):
         return ""
     try:
@@ -101,13 +113,13 @@ def _source(module: ModuleType) -> str:
 
 
 def _names(code: CodeType) -> set[str]:
-    """Give the names that code uses, also in functions within."""
-    within = (_names(one) for one in code.co_consts if isinstance(one, CodeType))
-    return set(code.co_names).union(*within)
+    """Return the names that code uses, including nested functions."""
+    nested = (_names(constant) for constant in code.co_consts if isinstance(constant, CodeType))
+    return set(code.co_names).union(*nested)
 
 
 def _is_installed(module: str | None) -> bool:
-    """Tell whether a module is of the standard library, a package that is installed, or ours."""
+    """Return whether a module is part of the standard library or of an installed package."""
     if module is None or module.partition(".")[0] == "invarlearn":
         return True
     file = getattr(sys.modules.get(module), "__file__", None)

@@ -1,20 +1,26 @@
-"""What estimators with functionals under a penalty share (paper 002)."""
+"""Fitting of functions under penalised functionals (Zhang et al., 2013).
+
+An estimator describes its objective as an :class:`Objective`. :func:`fit_expansion` builds and
+solves one problem for each column of targets, and returns the functions as an :class:`Expansion`.
+The estimator sets its fitted attributes from the expansion.
+"""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.spatial.distance import pdist
-from sklearn import get_config
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from invarlearn._readable import Readable
+from invarlearn._utils.progress import Progress, progress_callback
+from invarlearn._utils.repr import ReprMixin
+from invarlearn._utils.validation import check_generator, check_number
 from invarlearn.functionals import (
     Basis,
     Constant,
@@ -24,255 +30,357 @@ from invarlearn.functionals import (
     Value,
 )
 from invarlearn.functionals.base import check_functionals
-from invarlearn.functionals.elimination import DENSE, Elimination
-from invarlearn.kernels import RBF, Kernel, Linear, Polynomial
-from invarlearn.losses import OF_NUMBERS, Loss, Squared, make_loss
-from invarlearn.solvers.growing import grow
-from invarlearn.solvers.representer import (
-    FACTORED,
-    Problem,
-    Solution,
-    Term,
-    lbfgs,
-    newton,
-    small,
-)
-from invarlearn.transforms._checks import check_generator, check_memory, check_number
-
-SOLVERS = ("auto", "eliminate", "newton", "lbfgs", "steepest", "random")
+from invarlearn.kernels import Kernel, resolve_kernel
+from invarlearn.losses import REGRESSION_LOSSES, Loss, make_loss
+from invarlearn.solvers import RepresenterProblem, Solution, Solver, resolve_solver
+from invarlearn.solvers.representer import RepresenterGram, Term
 
 
-class RepresenterMachine(Readable):
-    """What learning with functionals shares: the expansion, the choice of a solver, predictions."""
+@dataclass(frozen=True)
+class Objective:
+    """The objective ``|f|^2 / 2 + lam * sum of losses + nu * sum of penalties``.
 
-    # whether functionals are those of the whole function, or without its basis functions
-    _penalises_basis = True
+    Attributes
+    ----------
+    kernel : Kernel
+    functionals : list of Functional
+        The penalised functionals; not used if ``nu`` is 0.
+    bases : list of Basis
+        Basis functions without penalty, other than the constant.
+    intercept : bool
+        Whether the constant is a basis function without penalty.
+    loss : Loss
+        The loss at labels.
+    penalty : Loss
+        The loss of functionals, with the target 0.
+    lam, nu : float
+    penalises_basis : bool
+        Whether functionals are applied to the sum of f and the basis functions, or to f only.
+    """
 
-    def _fit(
-        self,
-        X: NDArray,
-        labelled: NDArray,
-        targets: NDArray,
-        weights: NDArray,
-        loss: Loss,
-        lam: float,
-        nu: float,
-    ) -> None:
-        """Fit one function for each column of targets, (n_labelled, k), at labelled rows of X."""
-        if check_number(lam, "lam", low=0) == 0:
-            raise ValueError("lam=0 must be above 0: labels would not count")
-        nu = check_number(nu, "nu", low=0)
-        penalty = self._penalty()
-        if self.solver not in SOLVERS:
-            raise ValueError(
-                f"solver={self.solver!r} is unknown: choose one of {', '.join(SOLVERS)}"
-            )
-        self.kernel_ = make_kernel(self.kernel, self.gamma, self.degree, self.coef0, X)
-        functionals = self._functionals() if nu > 0 else []
-        self.functionals_ = functionals
-        rows = X[labelled]
-        z = Representers(self.kernel_, functionals, X)
-        self.representers_ = Representers(self.kernel_, [Value()], rows).joined(z)
-        self._bases = self._all_bases()
-        basis = self._of_bases(self.representers_, len(rows))
-        # basis functions of size one, whatever their units
-        sizes = np.sqrt((basis[: len(rows)] ** 2).mean(axis=0))
-        sizes[sizes == 0] = 1.0
-        solutions = self._solutions(
-            z, rows, targets, lam * weights, loss, nu, penalty, basis / sizes, sizes
+    kernel: Kernel
+    functionals: list[Functional]
+    bases: list[Basis]
+    intercept: bool
+    loss: Loss
+    penalty: Loss
+    lam: float
+    nu: float
+    penalises_basis: bool = True
+
+    def __post_init__(self) -> None:
+        if check_number(self.lam, "lam", low=0) == 0:
+            raise ValueError("lam=0 must be above 0: labels have no influence otherwise")
+        check_number(self.nu, "nu", low=0)
+
+    @property
+    def all_bases(self) -> list[Basis]:
+        """The basis functions, the constant first if there is an intercept."""
+        return ([Constant()] if self.intercept else []) + self.bases
+
+
+@dataclass(frozen=True)
+class Targets:
+    """Targets and weights of the labelled rows.
+
+    Attributes
+    ----------
+    labelled : array of shape (n_labelled,)
+        Indices of the labelled rows in X.
+    values : array of shape (n_labelled, n_functions)
+    weights : array of shape (n_labelled,)
+    """
+
+    labelled: NDArray
+    values: NDArray
+    weights: NDArray
+
+
+@dataclass(frozen=True)
+class SolverSettings:
+    """A solver, and the settings of its runs as in :class:`invarlearn.solvers.Run`."""
+
+    solver: Solver[RepresenterProblem]
+    tol: float
+    max_iter: int
+    rng: np.random.RandomState
+    progress: Progress | None = None
+
+
+@dataclass(frozen=True)
+class Expansion:
+    """Fitted functions: coefficients of representers, and weights of basis functions.
+
+    Attributes
+    ----------
+    representers : Representers
+    coef : array of shape (n_functions, n_representers)
+    offsets : array of shape (n_functions, n_basis)
+    solver : str
+        Name of the solver.
+    solutions : list of Solution
+        One solution for each function, with its duality gap.
+    """
+
+    representers: Representers
+    coef: NDArray[np.float64]
+    offsets: NDArray[np.float64]
+    solver: str
+    solutions: list[Solution]
+
+    def at(self, objective: Objective, X: NDArray) -> NDArray[np.float64]:
+        """Return the functions at rows X, (n_samples, n_features): (n_samples, n_functions)."""
+        return evaluate(self.representers, self.coef, objective.all_bases, self.offsets, X)
+
+
+def objective_of(estimator: Any, X: NDArray, loss: Loss, lam: float, nu: float) -> Objective:
+    """Return the objective from the parameters of an InvSVC, InvSVR or InvSVCCV.
+
+    Parameters
+    ----------
+    estimator : InvSVC, InvSVR or InvSVCCV
+    X : array of shape (n_samples, n_features)
+        All rows, from which gamma may be computed.
+    loss : Loss
+    lam, nu : float
+    """
+    functionals = Derivative() if estimator.functionals is None else estimator.functionals
+    return Objective(
+        resolve_kernel(
+            estimator.kernel,
+            X,
+            gamma=estimator.gamma,
+            degree=estimator.degree,
+            coef0=estimator.coef0,
+        ),
+        [clone(functional) for functional in check_functionals(functionals)],
+        check_bases(estimator.basis),
+        bool(estimator.fit_intercept),
+        loss,
+        make_loss(
+            estimator.penalty, REGRESSION_LOSSES, "penalty", estimator.smoothing, estimator.epsilon
+        ),
+        lam,
+        nu,
+    )
+
+
+def settings_of(estimator: Any) -> SolverSettings:
+    """Return the solver of an estimator, and the settings of its runs."""
+    return SolverSettings(
+        resolve_solver(estimator.solver, RepresenterProblem),
+        estimator.tol,
+        estimator.max_iter,
+        check_generator(estimator.random_state),
+        progress_callback(estimator.verbose),
+    )
+
+
+def check_bases(given: Any) -> list[Basis]:
+    """Return a list of unfitted copies of basis functions, from one, several, or None."""
+    bases = [given] if isinstance(given, Basis) else [] if given is None else given
+    if not isinstance(bases, (list, tuple)) or not all(isinstance(b, Basis) for b in bases):
+        raise TypeError(
+            f"basis={given!r} must be a Basis or a list of them: subclass "
+            "invarlearn.functionals.Basis"
         )
-        for one in solutions:
-            one.w = one.w / sizes
-        self._tell(solutions)
+    return [clone(basis) for basis in bases]
 
-    def _all_bases(self) -> list[Basis]:
-        return ([Constant()] if self.fit_intercept else []) + self._basis()
 
-    def _of_bases(self, representers: Representers, n_labelled: int) -> NDArray[np.float64]:
-        """Give the functionals of basis functions, (m, p): zero where they do not see them."""
-        basis = of_bases(representers, self._all_bases())
-        seen = np.abs(basis[n_labelled:]).max(initial=0.0)
-        if not self._penalises_basis or seen <= 1e-10 * np.abs(basis).max(initial=0.0):
-            basis[n_labelled:] = 0.0
-        return basis
+def pose_problems(
+    objective: Objective, X: NDArray, targets: Targets
+) -> tuple[list[RepresenterProblem], NDArray[np.float64]]:
+    """Build one problem for each column of targets.
 
-    def _penalty(self) -> Loss:
-        return make_loss(self.penalty, OF_NUMBERS, "penalty", self.smoothing, self.epsilon)
+    Parameters
+    ----------
+    objective : Objective
+    X : array of shape (n_samples, n_features)
+    targets : Targets
 
-    def _functionals(self) -> list[Functional]:
-        given = Derivative() if self.functionals is None else self.functionals
-        return [clone(one) for one in check_functionals(given)]
+    Returns
+    -------
+    problems : list of RepresenterProblem
+    sizes : array of shape (n_basis,)
+        The basis functions are divided by these numbers in the problems.
+    """
+    rows = X[targets.labelled]
+    values = Representers(objective.kernel, [Value()], rows)
+    functionals = objective.functionals if objective.nu > 0 else []
+    gram = RepresenterGram(values, Representers(objective.kernel, functionals, X), rows)
+    n_labelled, n = len(rows), len(gram)
+    basis = _basis_table(objective, gram.representers, n_labelled)
+    # normalise basis functions, whose units may differ
+    sizes = np.sqrt((basis[:n_labelled] ** 2).mean(axis=0))
+    sizes[sizes == 0] = 1.0
+    weights = objective.lam * targets.weights
+    penalty = [Term(slice(n_labelled, n), objective.penalty, 0.0, float(objective.nu))]
+    problems = [
+        RepresenterProblem(
+            gram,
+            basis / sizes,
+            [Term(slice(0, n_labelled), objective.loss, column, weights)]
+            + (penalty if n > n_labelled else []),
+        )
+        for column in targets.values.T
+    ]
+    return problems, sizes
 
-    def _basis(self) -> list[Basis]:
-        given = [] if self.basis is None else self.basis
-        bases = [given] if isinstance(given, Basis) else given
-        known = isinstance(bases, (list, tuple)) and all(isinstance(one, Basis) for one in bases)
-        if not known:
-            raise TypeError(f"basis={given!r} must be Basis objects: subclass functionals.Basis")
-        return [clone(one) for one in bases]
 
-    def _solutions(
-        self,
-        z: Representers,
-        rows: NDArray,
-        targets: NDArray,
-        weights: NDArray,
-        loss: Loss,
-        nu: float,
-        penalty: Loss,
-        basis: NDArray,
-        sizes: NDArray,
-    ) -> list[Solution]:
-        n_labelled, n = len(rows), len(self.representers_)
-        can_eliminate = isinstance(penalty, Squared) and not basis[n_labelled:].any()
-        self.solver_ = self._choose(n - n_labelled, n, can_eliminate, loss)
-        starts = self._starts(n, sizes, targets.shape[1])
-        many = range(targets.shape[1])
+def fit_expansion(
+    objective: Objective,
+    X: NDArray,
+    targets: Targets,
+    settings: SolverSettings,
+    start: tuple[NDArray, NDArray] | None = None,
+) -> Expansion:
+    """Fit one function for each column of targets.
 
-        def terms(k: int) -> list[Term]:
-            return [Term(slice(0, n_labelled), loss, targets[:, k], weights)]
+    Parameters
+    ----------
+    objective : Objective
+    X : array of shape (n_samples, n_features)
+        All rows, labelled or not; functionals are taken at each.
+    targets : Targets
+    settings : SolverSettings
+    start : pair of arrays, optional
+        Coefficients, (n_functions, n_representers), and offsets, (n_functions, n_basis), of an
+        earlier fit. Ignored if their shapes do not match.
 
-        if self.solver_ == "eliminate":
-            return self._eliminate(z, rows, nu, basis[:n_labelled], [terms(k) for k in many])
-        invariance = [Term(slice(n_labelled, n), penalty, 0.0, nu)] if n > n_labelled else []
-        fits = 8.0 * n * n <= get_config()["working_memory"] * 2**20
-        if self.solver_ == "newton" or (n <= DENSE and fits):
-            gram = self.representers_.gram()
-            problems = [Problem.dense(gram, basis, terms(k) + invariance) for k in many]
-        else:
-            product = self.representers_.dot
-            problems = [Problem(product, basis, terms(k) + invariance) for k in many]
-        if self.solver_ in ("steepest", "random"):
-            rng = check_generator(self.random_state)
-            columns = self.representers_.columns
-            growing = (columns, n_labelled, self.solver_, rng, self.tol, self.max_iter)
-            return [grow(p, *growing) for p in problems]
-        solve = {"newton": newton, "lbfgs": lbfgs}[self.solver_]
-        return [
-            solve(p, self.tol, self.max_iter, start)
-            for p, start in zip(problems, starts, strict=True)
-        ]
+    Returns
+    -------
+    Expansion
+    """
+    problems, sizes = pose_problems(objective, X, targets)
+    gram = problems[0].gram
+    assert isinstance(gram, RepresenterGram)
+    shapes = (len(problems), len(gram)), (len(problems), len(sizes))
+    if start is None or tuple(array.shape for array in start) != shapes:
+        starts: list[tuple[NDArray, NDArray] | None] = [None] * len(problems)
+    else:
+        starts = list(zip(start[0], start[1] * sizes, strict=True))
+    solutions = [
+        settings.solver.solve(
+            problem, settings.tol, settings.max_iter, initial, settings.rng, settings.progress
+        )
+        for problem, initial in zip(problems, starts, strict=True)
+    ]
+    solutions = [replace(solution, offset=solution.offset / sizes) for solution in solutions]
+    return Expansion(
+        gram.representers,
+        np.array([solution.coef for solution in solutions]),
+        np.array([solution.offset for solution in solutions]).reshape(len(solutions), -1),
+        settings.solver.choose(problems[0]).name,
+        solutions,
+    )
 
-    def _choose(self, m: int, n: int, can_eliminate: bool, loss: Loss) -> str:
-        """Give the solver: the one asked for, or the fastest."""
-        if self.solver == "eliminate" and not can_eliminate:
-            raise ValueError(
-                "solver='eliminate' needs penalty='squared', and basis functions that the "
-                "functionals do not see: choose another solver"
-            )
-        if self.solver != "auto":
-            return str(self.solver)
-        if m and can_eliminate and (m <= FACTORED or not loss.is_smooth):
-            return "eliminate"
-        return "newton" if n <= FACTORED else "lbfgs"
 
-    def _starts(self, n: int, sizes: NDArray, k: int) -> list[Any]:
-        """Give where to begin: with ``warm_start`` at the last solution, if it has this size."""
-        last = self.__dict__.get("_last")
-        shapes = (k, n), (k, len(sizes))
-        if self.warm_start and last is not None and tuple(a.shape for a in last) == shapes:
-            return list(zip(last[0], last[1] * sizes, strict=True))
-        return [None] * k
+def _basis_table(
+    objective: Objective, representers: Representers, n_labelled: int
+) -> NDArray[np.float64]:
+    """Return the functionals of basis functions, (n_representers, n_basis).
 
-    def _eliminate(
-        self, z: Representers, rows: NDArray, nu: float, basis: NDArray, terms: list[list[Term]]
-    ) -> list[Solution]:
-        """Solve on labelled rows only, with a kernel that has the functionals in it."""
-        shape = (len(rows), len(rows))
-        check_memory(shape, float, "the kernel of labelled rows", "choose solver='lbfgs'")
-        elimination = Elimination(z, min(1e-8, self.tol))
-        gram = elimination.kernels(rows, rows, [nu])[0]
-        gram = (gram + gram.T) / 2
-        found = [small(Problem.dense(gram, basis, t), self.tol, self.max_iter) for t in terms]
-        # the coefficients of the functionals follow from those of the labelled rows
-        if not len(z):
-            return found
-        labelled = Representers(self.kernel_, [Value()], rows)
-        seen = np.column_stack([z.dot(one.c, labelled) for one in found])
-        rest = elimination.solve(seen, nu)
-        for one, column in zip(found, rest.T, strict=True):
-            one.c = np.concatenate([one.c, -column])
-        return found
+    Penalised functionals are set to zero if they do not apply to basis functions, or if they are
+    zero up to rounding errors.
+    """
+    basis = of_bases(representers, objective.all_bases)
+    largest = np.abs(basis[n_labelled:]).max(initial=0.0)
+    if not objective.penalises_basis or largest <= 1e-10 * np.abs(basis).max(initial=0.0):
+        basis[n_labelled:] = 0.0
+    return basis
 
-    def _tell(self, solutions: list[Solution]) -> None:
-        self.coef_ = np.array([one.c for one in solutions])
-        weights = np.array([one.w for one in solutions]).reshape(len(solutions), -1)
-        self._last = self.coef_, weights
-        one = int(bool(self.fit_intercept))
-        self.intercept_ = weights[:, 0] if one else np.zeros(len(solutions))
-        self.basis_coef_ = weights[:, one:]
-        self.objective_ = np.array([one.objective for one in solutions])
-        self.gap_ = np.array([one.gap for one in solutions])
-        self.n_iter_ = max(1, *(one.n_iter for one in solutions), 1)
-        short = [one for one in solutions if not one.converged]
-        if short:
-            worst = max(short, key=lambda one: one.gap)
+
+class RepresenterMachine(ReprMixin):
+    """Base class of estimators whose functions are expansions in representers."""
+
+    def _start(self) -> tuple[NDArray, NDArray] | None:
+        """Return the coefficients and offsets of the last fit; None without a warm start."""
+        if not self.warm_start or not hasattr(self, "coef_"):
+            return None
+        constant = self.intercept_[:, None][:, : int(self._has_intercept)]
+        return self.coef_, np.column_stack([constant, self.basis_coef_])
+
+    def _publish(self, objective: Objective, fitted: Expansion) -> None:
+        """Set the fitted attributes, and warn if a solver stopped early."""
+        solutions = fitted.solutions
+        self.kernel_ = objective.kernel
+        self.functionals_ = objective.functionals if objective.nu > 0 else []
+        self.representers_ = fitted.representers
+        self.coef_ = fitted.coef
+        self.bases_, self._has_intercept = objective.bases, objective.intercept
+        n_constants = int(objective.intercept)
+        self.intercept_ = fitted.offsets[:, 0] if n_constants else np.zeros(len(solutions))
+        self.basis_coef_ = fitted.offsets[:, n_constants:]
+        self.objective_ = np.array([solution.objective for solution in solutions])
+        self.gap_ = np.array([solution.gap for solution in solutions])
+        self.n_iter_ = max(1, *(solution.n_iter for solution in solutions), 1)
+        self.solver_ = fitted.solver
+        stopped_early = [solution for solution in solutions if not solution.converged]
+        if stopped_early:
+            worst = max(stopped_early, key=lambda solution: solution.gap)
             warnings.warn(
                 f"solver {self.solver_!r} stopped after {worst.n_iter} iterations with a duality "
                 f"gap of {worst.gap:.1e} at an objective of {worst.objective:.4g}, above "
-                f"tol={self.tol:g}: {worst.why}",
+                f"tol={self.tol:g}: {worst.reason}",
                 ConvergenceWarning,
-                stacklevel=4,
+                stacklevel=3,
             )
 
-    def _functions(self, X: ArrayLike) -> NDArray[np.float64]:
-        """Give the fitted functions at rows: (n_samples, k)."""
+    def _evaluate(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Return the fitted functions at rows: (n_samples, n_functions)."""
         check_is_fitted(self)
-        return self._at(validate_data(self, X, dtype=float, reset=False))
+        X = validate_data(self, X, dtype=float, reset=False)
+        values = evaluate(self.representers_, self.coef_, self.bases_, self.basis_coef_, X)
+        return values + self.intercept_
 
-    def _at(self, X: NDArray) -> NDArray[np.float64]:
-        at = Representers(self.kernel_, [Value()], X)
-        values = np.column_stack([at.dot(c, self.representers_) for c in self.coef_])
-        one = int(bool(self.fit_intercept))
-        basis = of_bases(at, self._bases[one:]) @ self.basis_coef_.T
-        return values + basis + self.intercept_
+
+def evaluate(
+    representers: Representers, coef: NDArray, bases: Sequence[Basis], offsets: NDArray, X: NDArray
+) -> NDArray[np.float64]:
+    """Evaluate functions at rows: (n_samples, n_functions).
+
+    Parameters
+    ----------
+    representers : Representers
+    coef : array of shape (n_functions, n_representers)
+        Coefficients of the representers.
+    bases : sequence of Basis
+    offsets : array of shape (n_functions, n_basis)
+        Weights of the basis functions.
+    X : array of shape (n_samples, n_features)
+    """
+    point_values = Representers(representers.kernel, [Value()], X)
+    values = np.column_stack([point_values.dot(c, representers) for c in coef])
+    return values + of_bases(point_values, bases) @ offsets.T
 
 
 def of_bases(representers: Representers, bases: Sequence[Basis]) -> NDArray[np.float64]:
-    """Give the functionals of all basis functions: (m, p)."""
+    """Apply functionals to basis functions, one column for each: (n_representers, n_basis)."""
     columns = []
     for basis in bases:
         values = representers.of_basis(basis)
         if values.ndim != 2 or len(values) != len(representers):
             raise ValueError(
-                f"{basis!r} must give values of shape (n, p) and gradients of shape (n, p, d)"
+                f"{basis!r} must return values of shape (n, p) and gradients of shape (n, p, d)"
             )
         columns.append(values)
     return np.column_stack(columns) if columns else np.empty((len(representers), 0))
 
 
-def make_kernel(kernel: Any, gamma: Any, degree: int, coef0: float, X: NDArray) -> Kernel:
-    """Give the kernel of this name with gamma as a number, or a copy of the one that is given."""
-    if isinstance(kernel, Kernel):
-        return clone(kernel)
-    known = ("rbf", "poly", "linear")
-    if kernel not in known:
-        raise ValueError(f"kernel={kernel!r} is unknown: pass a Kernel, or {', '.join(known)}")
-    if kernel == "linear":
-        return Linear()
-    if gamma == "scale":
-        variance = float(X.var())
-        gamma = 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
-    elif gamma == "median":
-        gamma = median_gamma(X)
-    elif isinstance(gamma, str):
-        raise ValueError(f"gamma={gamma!r} is unknown: pass a number, 'scale' or 'median'")
-    return RBF(gamma) if kernel == "rbf" else Polynomial(degree, gamma, coef0)
+def with_unlabeled(estimator: Any, X: NDArray, X_unlabeled: ArrayLike | None) -> NDArray:
+    """Return rows followed by unlabelled rows.
 
-
-def median_gamma(X: NDArray, at_most: int = 5000) -> float:
-    """Give gamma for an RBF whose sigma is the median distance of rows (of at most so many)."""
-    few = X if len(X) <= at_most else X[np.linspace(0, len(X) - 1, at_most).astype(int)]
-    median = float(np.median(pdist(few))) if len(few) > 1 else 0.0
-    return 1 / (2 * median**2) if median > 0 else 1.0
-
-
-def with_unlabeled(estimator: Any, X: NDArray, more: ArrayLike | None) -> NDArray:
-    """Append rows without labels."""
-    if more is None:
+    Parameters
+    ----------
+    estimator : estimator
+        Fitted to the number of features of X.
+    X : array of shape (n_samples, n_features)
+    X_unlabeled : array-like of shape (m, n_features), optional
+    """
+    if X_unlabeled is None:
         return X
     try:
-        more = validate_data(estimator, more, dtype=float, reset=False)
+        rows = validate_data(estimator, X_unlabeled, dtype=float, reset=False)
     except ValueError as error:
         raise ValueError(f"X_unlabeled does not fit: {error}") from error
-    return np.concatenate([X, more])
+    return np.concatenate([X, rows])

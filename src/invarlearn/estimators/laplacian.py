@@ -1,31 +1,48 @@
-"""Laplacian SVM: InvSVC with the Laplacian of a neighbour graph."""
+"""Laplacian SVM: the graph Laplacian as a penalised functional."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from invarlearn.estimators.representer import InvSVC
-from invarlearn.functionals import Functional, Laplacian
+import numpy as np
+from numpy.typing import ArrayLike
+
+from invarlearn._utils.progress import progress_callback
+from invarlearn.estimators._representer import (
+    Objective,
+    SolverSettings,
+    fit_expansion,
+    with_unlabeled,
+)
+from invarlearn.estimators._representer_classifier import RepresenterClassifier, check_labels
+from invarlearn.functionals import Laplacian
+from invarlearn.kernels import resolve_kernel
+from invarlearn.losses import CLASSIFICATION_LOSSES, Squared, make_loss
+from invarlearn.solvers import RepresenterProblem, resolve_solver
 
 
-class LaplacianSVC(InvSVC):
-    """Laplacian SVM: functions that change little along the edges of a neighbour graph.
+class LaplacianSVC(RepresenterClassifier):
+    """Laplacian SVM: a semi-supervised classifier that penalises changes between neighbours.
 
-    Minimises ``|f|^2 / 2 + lam * sum of losses at labels + nu * f' L f`` with the normalised
-    Laplacian L of a neighbour graph of all rows. Rows with the label -1 have no label.
+    The objective is ``|f|^2 / 2 + lam * sum of losses at labels + nu * f' L f`` with the Laplacian
+    L of the graph of nearest neighbours of all rows. The label -1 marks unlabelled rows.
 
     Parameters
     ----------
     n_neighbors : int, default=6
+        Number of nearest neighbours that each row is joined with.
     weights : {"heat", "binary"}, default="heat"
-        As in :class:`~invarlearn.functionals.Laplacian`, as are ``normalize`` and ``power``.
+        Weights of the edges, as in :class:`~invarlearn.functionals.Laplacian`.
     lam : float, default=1.0
-        As C in SVC.
+        Weight of the losses, as C in SVC.
     nu : float, default=1.0
-    kernel, gamma, loss, class_weight, tol, max_iter, degree, coef0
+        Weight of the penalty.
+    kernel, gamma, loss, class_weight, tol, max_iter, degree, coef0, verbose
         As in :class:`InvSVC`.
     normalize : bool, default=True
+        Whether to normalise the Laplacian.
     power : int, default=1
+        Power of the Laplacian.
 
     Attributes
     ----------
@@ -47,17 +64,6 @@ class LaplacianSVC(InvSVC):
     1.0
     """
 
-    # the constant stays out of f' L f, as it does where Laplacian SVMs come from
-    _penalises_basis = False
-    penalty = "squared"
-    epsilon = 0.1
-    smoothing = 0.0
-    fit_intercept = True
-    basis = None
-    solver = "auto"
-    warm_start = False
-    random_state = None
-
     def __init__(
         self,
         n_neighbors: int = 6,
@@ -74,6 +80,7 @@ class LaplacianSVC(InvSVC):
         coef0: float = 1.0,
         normalize: bool = True,
         power: int = 1,
+        verbose: Any = False,
     ):
         self.n_neighbors = n_neighbors
         self.weights = weights
@@ -89,6 +96,43 @@ class LaplacianSVC(InvSVC):
         self.coef0 = coef0
         self.normalize = normalize
         self.power = power
+        self.verbose = verbose
 
-    def _functionals(self) -> list[Functional]:
-        return [Laplacian(self.n_neighbors, self.weights, self.normalize, self.power)]
+    def fit(self, X: ArrayLike, y: ArrayLike, X_unlabeled: ArrayLike | None = None) -> LaplacianSVC:
+        """Fit to the labelled rows, with the neighbour graph of all rows.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+            Classes; -1 marks an unlabelled row, as in :meth:`InvSVC.fit`.
+        X_unlabeled : array-like of shape (m, n_features), optional
+            Further unlabelled rows.
+        """
+        X, labels = check_labels(self, X, y)
+        rows = with_unlabeled(self, X, X_unlabeled)
+        objective = Objective(
+            resolve_kernel(
+                self.kernel, rows, gamma=self.gamma, degree=self.degree, coef0=self.coef0
+            ),
+            [Laplacian(self.n_neighbors, self.weights, self.normalize, self.power)],
+            bases=[],
+            intercept=True,
+            loss=make_loss(self.loss, CLASSIFICATION_LOSSES, "loss"),
+            penalty=Squared(),
+            lam=self.lam,
+            nu=self.nu,
+            # the intercept is not part of f' L f, as in the references
+            penalises_basis=False,
+        )
+        settings = SolverSettings(
+            resolve_solver("auto", RepresenterProblem),
+            self.tol,
+            self.max_iter,
+            np.random.RandomState(0),
+            progress_callback(self.verbose),
+        )
+        fitted = fit_expansion(objective, rows, labels.targets(self.class_weight), settings)
+        self._publish(objective, fitted)
+        self._publish_classes(labels.classes, X[labels.labelled])
+        return self

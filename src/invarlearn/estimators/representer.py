@@ -1,114 +1,107 @@
-"""Learning with functionals of f under a penalty: InvSVC and InvSVR (paper 002)."""
+"""InvSVC and InvSVR: learning with penalised functionals (Zhang et al., 2013)."""
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import expit
-from sklearn.base import ClassifierMixin, RegressorMixin
-from sklearn.metrics import accuracy_score
-from sklearn.utils import compute_sample_weight
-from sklearn.utils.metaestimators import available_if
-from sklearn.utils.multiclass import check_classification_targets
+from sklearn.base import RegressorMixin
 from sklearn.utils.validation import validate_data
 
-from invarlearn.estimators._representer import RepresenterMachine, with_unlabeled
-from invarlearn.losses import OF_CLASSES, OF_NUMBERS, Loss, make_loss
+from invarlearn.estimators._representer import (
+    RepresenterMachine,
+    Targets,
+    fit_expansion,
+    objective_of,
+    settings_of,
+    with_unlabeled,
+)
+from invarlearn.estimators._representer_classifier import RepresenterClassifier, check_labels
+from invarlearn.losses import CLASSIFICATION_LOSSES, REGRESSION_LOSSES, make_loss
+from invarlearn.solvers import Solver
 
 
-def labelled_classes(y: NDArray) -> tuple[NDArray, NDArray]:
-    """Give the rows that have a label, and the classes.
+class InvSVC(RepresenterClassifier):
+    """Semi-supervised classifier with penalised functionals of the decision function.
 
-    -1 (or "-1" among strings) marks a row without one, unless labels are -1 and 1 only: those are
-    two classes.
-    """
-    classes = np.unique(y)
-    none = "-1" if classes.dtype.kind in "US" else -1
-    two = classes.dtype.kind in "iuf" and np.array_equal(classes, [-1, 1])
-    if none in classes.tolist() and not two:
-        classes = classes[classes != none]
-        labelled = np.flatnonzero(y != none)
-    else:
-        labelled = np.arange(len(y))
-    if len(classes) < 2:
-        what = f"one class only ({classes[0]})" if len(classes) else "no class at all"
-        raise ValueError(
-            f"labelled rows have {what}: a classifier needs at least two (rows with y = -1 count "
-            "as unlabelled)"
-        )
-    return labelled, classes
+    The objective is ``|f|^2 / 2 + lam * sum of losses at labels + nu * sum of penalties`` (Zhang et
+    al., 2013, objective 2). Functionals are, for example, derivatives with respect to features,
+    derivatives along transformations, local averages, or differences of neighbours. They are taken
+    at all rows. The label -1 marks unlabelled rows, unless all labels are -1 or 1. With more than
+    two classes there is one function for each class against the rest.
 
-
-class InvSVC(ClassifierMixin, RepresenterMachine):
-    """Classifier with functionals of the decision function under a penalty.
-
-    Minimises ``|f|^2 / 2 + lam * sum of losses at labels + nu * sum of penalties of functionals``
-    (paper 002, objective 2): derivatives at all rows, along transformations, local averages or
-    differences of neighbours are to be small. Rows with the label -1 have no label, and contribute
-    their functionals only; but if labels are -1 and 1 throughout, those are the two classes. With
-    several classes there is one function for each against the rest.
-
-    Derivatives have units: standardise features first. Penalties add up over rows and features, so
-    ``nu`` acts more strongly on more rows, and ``lam`` must grow with it.
+    Derivatives depend on the units of features, so standardise features first. Penalties are sums
+    over rows and features. With more rows ``nu`` has more effect, and ``lam`` must be larger.
 
     Parameters
     ----------
     functionals : Functional or sequence of Functional, optional
-        What is to be small, at every row, labelled or not. None: all partial derivatives.
+        The penalised functionals. None: all partial derivatives.
     kernel : {"rbf", "poly", "linear"} or Kernel, default="rbf"
     gamma : {"scale", "median"} or float, default="scale"
-        Of "rbf" and "poly"; "scale" as in SVC, "median": sigma is the median distance of rows.
+        Parameter of "rbf" and "poly". "scale": as in SVC; "median": sigma is the median distance of
+        rows.
     loss : {"logistic", "hinge", "squared"}, default="logistic"
-        Of labels. Squared is ``(f - y)^2``, without a half.
+        Loss at labels. "squared" is ``(f - y)^2``, without a factor of one half.
     penalty : {"squared", "absolute", "epsilon_insensitive"}, default="squared"
-        Of functionals.
+        Penalty of functionals.
     lam : float, default=1.0
-        As C in SVC.
+        Weight of the losses, as C in SVC.
     nu : float, default=0.1
-        0: functionals are left out.
+        Weight of the penalties. 0: no functionals.
     epsilon : float, default=0.1
-        Of "epsilon_insensitive".
+        Parameter of "epsilon_insensitive".
     smoothing : float, default=0.0
-        Half the width over which kinks of losses are rounded off; 0: they are sharp.
+        Half-width of the intervals around kinks in which losses are smoothed. 0: no smoothing.
     fit_intercept : bool, default=True
-        Whether there is a constant, without penalty.
+        Whether to add a constant without penalty.
     basis : Basis or sequence of Basis, optional
-        Other functions without penalty (Theorem 7).
+        Further functions without penalty (Theorem 7 of the reference).
     class_weight : dict or "balanced", optional
-        Of the losses at labels.
-    solver : str, default="auto"
-        "eliminate" (squared penalty: a kernel with the functionals in it, then the labelled rows
-        alone), "newton", "lbfgs" (by products: any number of functionals), "steepest" or "random"
-        (an expansion that grows), or "auto", the fastest of the first three.
+        Weights of the losses of each class; "balanced": inversely proportional to their
+        frequencies.
+    solver : str or Solver, default="auto"
+        "eliminate": eliminate the functionals under a squared penalty, and solve for the labelled
+        rows; "newton": Newton's method; "lbfgs": L-BFGS by products with the Gram matrix, for any
+        number of functionals; "steepest" or "random": an expansion that grows; "auto": choose from
+        the first three by the size of the problem. A Solver object has further settings, such as
+        ``invarlearn.solvers.Eliminate(max_factored=8000)``.
     tol : float, default=1e-6
-        Duality gap at which solvers stop, relative to the objective.
+        Stop at a duality gap of ``tol`` times the objective.
     max_iter : int, default=2000
-        Steps of "newton" and "lbfgs", rounds of "steepest" and "random".
+        Largest number of steps of "newton" and "lbfgs", or of rounds of "steepest" and "random".
     degree : int, default=3
+        Parameter of "poly".
     coef0 : float, default=1.0
+        Parameter of "poly".
     warm_start : bool, default=False
-        Whether "newton" and "lbfgs" begin at the last solution, as along a path of lam or nu.
+        Whether "newton" and "lbfgs" start from the solution of the last fit, for instance along a
+        path of lam or nu.
     random_state : int, RandomState or None
-        Of "random".
+        Seed of "random".
+    verbose : bool or callable, default=False
+        Whether to print the objective and the gap after each iteration, or a callback that takes
+        them.
 
     Attributes
     ----------
     coef_ : array of shape (n_functions, n_representers)
-        One function for two classes, else one for each class.
+        Coefficients of the representers. There is one function for two classes, else one for each
+        class.
     intercept_ : array of shape (n_functions,)
     basis_coef_ : array of shape (n_functions, n_basis)
+        Weights of the functions of ``basis``.
     representers_ : Representers
-        Of values at labelled rows, then of the functionals.
+        Representers of the values at labelled rows, then of the functionals.
     objective_, gap_ : arrays of shape (n_functions,)
-        Of each function: what is minimised, and by how much it is above the optimum at most (so
-        far as basis functions are in balance, of which there is an estimate only). With
-        "eliminate" both are those of the problem on labelled rows, which has the same minimum.
+        The objective of each function and its duality gap: the minimum is at least ``objective_ -
+        gap_``. The part of the gap that is due to functions without penalty is an estimate. With
+        "eliminate" both are those of the reduced problem, which has the same minimum.
     classes_ : array of shape (n_classes,)
     kernel_ : Kernel
     solver_ : str
+        Name of the solver in use.
     n_iter_ : int
     n_features_in_ : int
 
@@ -141,13 +134,14 @@ class InvSVC(ClassifierMixin, RepresenterMachine):
         fit_intercept: bool = True,
         basis: Any = None,
         class_weight: Any = None,
-        solver: str = "auto",
+        solver: str | Solver = "auto",
         tol: float = 1e-6,
         max_iter: int = 2000,
         degree: int = 3,
         coef0: float = 1.0,
         warm_start: bool = False,
         random_state: Any = None,
+        verbose: Any = False,
     ):
         self.functionals = functionals
         self.kernel = kernel
@@ -168,115 +162,49 @@ class InvSVC(ClassifierMixin, RepresenterMachine):
         self.coef0 = coef0
         self.warm_start = warm_start
         self.random_state = random_state
+        self.verbose = verbose
 
     def fit(self, X: ArrayLike, y: ArrayLike, X_unlabeled: ArrayLike | None = None) -> InvSVC:
-        """Fit to labelled rows, with the functionals at all rows.
+        """Fit to the labelled rows, with functionals at all rows.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
-            Classes; -1 marks a row without a label. (If y is -1 and 1 throughout, those are the
-            two classes.)
+            Classes; -1 marks an unlabelled row, unless all labels are -1 or 1.
         X_unlabeled : array-like of shape (m, n_features), optional
-            More rows without labels. A pipeline does not transform them: there use y = -1.
+            Further unlabelled rows. A pipeline does not transform them, so mark unlabelled rows by
+            -1 in pipelines.
         """
-        X, y, labelled = self._check(X, y)
+        X, labels = check_labels(self, X, y)
         rows = with_unlabeled(self, X, X_unlabeled)
-        self._fit(rows, labelled, *self._coded(y[labelled]), self._loss(), self.lam, self.nu)
-        self._warn_if_constant(X[labelled])
+        loss = make_loss(self.loss, CLASSIFICATION_LOSSES, "loss", self.smoothing, self.epsilon)
+        objective = objective_of(self, rows, loss, self.lam, self.nu)
+        targets = labels.targets(self.class_weight)
+        fitted = fit_expansion(objective, rows, targets, settings_of(self), self._start())
+        self._publish(objective, fitted)
+        self._publish_classes(labels.classes, X[labels.labelled])
         return self
-
-    def _warn_if_constant(self, rows: NDArray) -> None:
-        guessed = np.unique(self._class_of(self._at(rows)))
-        if len(guessed) == 1:
-            warnings.warn(
-                f"every labelled row gets the class {guessed[0]}: the penalties leave little but a "
-                "constant. Raise lam, lower nu, set class_weight='balanced', or let InvSVCCV "
-                "choose.",
-                UserWarning,
-                stacklevel=3,
-            )
-
-    def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-        """Give the share of right classes; rows that y marks as unlabelled do not count.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-        sample_weight : array-like of shape (n_samples,), optional
-        """
-        y = np.asarray(y)
-        none = "-1" if y.dtype.kind in "US" else -1
-        counted = np.ones(len(y), dtype=bool)
-        if none not in self.classes_.tolist():
-            counted = np.asarray(y != none)
-            if not counted.any():
-                raise ValueError("no row has a label (all are -1): there is nothing to score")
-        weight = None if sample_weight is None else np.asarray(sample_weight)[counted]
-        return float(accuracy_score(y[counted], self.predict(X)[counted], sample_weight=weight))
-
-    def _check(self, X: ArrayLike, y: ArrayLike) -> tuple[NDArray, NDArray, NDArray]:
-        """Give rows, labels, and which of them are labels."""
-        y = np.asarray(y)
-        if y.dtype == object and y.ndim == 1 and any(isinstance(one, str) for one in y):
-            # names with -1, or None, among them
-            y = np.array(["-1" if one is None else str(one) for one in y])
-        X, y = validate_data(self, X, y, dtype=float)
-        check_classification_targets(y)
-        labelled, self.classes_ = labelled_classes(y)
-        return X, y, labelled
-
-    def _coded(self, y: NDArray) -> tuple[NDArray, NDArray]:
-        """Give targets, (n, n_functions), and the weight of each row."""
-        only = self.classes_[1:] if len(self.classes_) == 2 else self.classes_
-        return np.where(y[:, None] == only, 1.0, -1.0), compute_sample_weight(self.class_weight, y)
-
-    def _loss(self) -> Loss:
-        return make_loss(self.loss, OF_CLASSES, "loss", self.smoothing, self.epsilon)
-
-    def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
-        """Give the functions at rows: (n_samples,), or a column for each of several classes."""
-        values = self._functions(X)
-        return values[:, 0] if len(self.classes_) == 2 else values
-
-    def predict(self, X: ArrayLike) -> NDArray:
-        """Give the class of each row."""
-        return self._class_of(self._functions(X))
-
-    def _class_of(self, values: NDArray) -> NDArray:
-        first = values[:, 0] > 0 if values.shape[1] == 1 else values.argmax(axis=1)
-        return self.classes_[np.asarray(first, dtype=int)]
-
-    def _is_logistic(self) -> bool:
-        if self.loss != "logistic":
-            raise AttributeError("predict_proba needs loss='logistic'")
-        return True
-
-    @available_if(_is_logistic)
-    def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
-        """Give the probability of each class; of several, each against the rest, to sum to 1."""
-        values = expit(self._functions(X))
-        if len(self.classes_) == 2:
-            return np.column_stack([1 - values[:, 0], values[:, 0]])
-        return values / values.sum(axis=1, keepdims=True)
 
 
 class InvSVR(RegressorMixin, RepresenterMachine):
-    """Regression with functionals of the fitted function under a penalty.
+    """Semi-supervised regressor with penalised functionals of the fitted function.
 
-    As :class:`InvSVC`, for numbers. Rows without one go to ``fit`` as ``X_unlabeled``.
+    The objective is that of :class:`InvSVC`, with a loss of residuals. Pass unlabelled rows as
+    ``X_unlabeled`` to ``fit``.
 
     Parameters
     ----------
     functionals, kernel, gamma, penalty, nu, smoothing, fit_intercept, basis, solver, tol, max_iter
-        As in :class:`InvSVC`, as are ``degree``, ``coef0``, ``warm_start`` and ``random_state``.
+        As in :class:`InvSVC`.
     loss : {"epsilon_insensitive", "squared", "absolute"}, default="epsilon_insensitive"
-        Of residuals.
+        Loss of residuals.
     lam : float, default=1.0
+        Weight of the losses.
     epsilon : float, default=0.1
-        Of "epsilon_insensitive", for residuals and for functionals.
+        Parameter of "epsilon_insensitive", for residuals and for functionals.
+    degree, coef0, warm_start, random_state, verbose
+        As in :class:`InvSVC`.
 
     Attributes
     ----------
@@ -306,13 +234,14 @@ class InvSVR(RegressorMixin, RepresenterMachine):
         smoothing: float = 0.0,
         fit_intercept: bool = True,
         basis: Any = None,
-        solver: str = "auto",
+        solver: str | Solver = "auto",
         tol: float = 1e-6,
         max_iter: int = 2000,
         degree: int = 3,
         coef0: float = 1.0,
         warm_start: bool = False,
         random_state: Any = None,
+        verbose: Any = False,
     ):
         self.functionals = functionals
         self.kernel = kernel
@@ -332,24 +261,28 @@ class InvSVR(RegressorMixin, RepresenterMachine):
         self.coef0 = coef0
         self.warm_start = warm_start
         self.random_state = random_state
+        self.verbose = verbose
 
     def fit(self, X: ArrayLike, y: ArrayLike, X_unlabeled: ArrayLike | None = None) -> InvSVR:
-        """Fit to rows, with the functionals there and at unlabelled rows.
+        """Fit to labelled rows, with functionals at all rows.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
         X_unlabeled : array-like of shape (m, n_features), optional
+            Unlabelled rows.
         """
         X, y = validate_data(self, X, y, dtype=float, y_numeric=True)
-        loss = make_loss(self.loss, OF_NUMBERS, "loss", self.smoothing, self.epsilon)
-        targets = np.asarray(y, dtype=float)[:, None]
-        rows = np.arange(len(X))
-        everywhere = with_unlabeled(self, X, X_unlabeled)
-        self._fit(everywhere, rows, targets, np.ones(len(X)), loss, self.lam, self.nu)
+        rows = with_unlabeled(self, X, X_unlabeled)
+        loss = make_loss(self.loss, REGRESSION_LOSSES, "loss", self.smoothing, self.epsilon)
+        objective = objective_of(self, rows, loss, self.lam, self.nu)
+        values = np.asarray(y, dtype=float)[:, None]
+        targets = Targets(np.arange(len(X)), values, np.ones(len(X)))
+        fitted = fit_expansion(objective, rows, targets, settings_of(self), self._start())
+        self._publish(objective, fitted)
         return self
 
     def predict(self, X: ArrayLike) -> NDArray[np.float64]:
-        """Give the fitted function at rows."""
-        return self._functions(X)[:, 0]
+        """Return predictions: (n_samples,)."""
+        return self._evaluate(X)[:, 0]

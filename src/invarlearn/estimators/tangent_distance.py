@@ -1,9 +1,6 @@
-"""Nearest neighbours under tangent distance."""
+"""Nearest neighbours by tangent distance."""
 
 from __future__ import annotations
-
-from collections.abc import Iterator
-from math import isqrt
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -11,50 +8,50 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from invarlearn._readable import Readable
-from invarlearn.estimators._targets import check_training
-from invarlearn.transforms import (
-    Family,
-    Hyperbolic,
-    Rotation,
-    Scaling,
-    Thickness,
-    Translation,
+from invarlearn._utils.repr import ReprMixin
+from invarlearn._utils.validation import check_number
+from invarlearn.estimators._validation import check_training
+from invarlearn.kernels.tangent_planes import (
+    TangentPlanes,
+    check_sides,
+    default_deformations,
+    plane_blocks,
 )
-from invarlearn.transforms._checks import check_number
-
-# Products of bases are formed in blocks of about this size.
-BLOCK_BYTES = 64 * 2**20
+from invarlearn.transforms import Family
 
 
-class TangentDistanceClassifier(ClassifierMixin, Readable):
-    """Nearest neighbours under the distance between tangent planes of orbits.
+class TangentDistanceClassifier(ClassifierMixin, ReprMixin):
+    """Nearest-neighbour classifier with tangent distance.
 
-    The orbit of a row under a family is replaced by its tangent plane, and rows are compared by
-    the distance between the planes (two-sided) or between a row and the other's plane
-    (one-sided).
+    The orbit of a row under a family of transformations is replaced by its tangent plane. The
+    two-sided tangent distance is the distance between the tangent planes of two rows. The one-sided
+    tangent distance is the distance between a row and the tangent plane of a training row.
 
     Parameters
     ----------
     family : Family or None
-        Whose tangents to use; how far it goes (``radius``, ``degrees``...) plays no part, and a
-        family without tangents gives ordinary nearest neighbours. None: the seven of the original
-        method for images (shifts in both directions, rotation, scaling, two hyperbolic
-        deformations, thickness).
+        The family whose tangents are used. Its ranges (``radius``, ``degrees``, ...) have no
+        influence. With a family without tangents, the distance is Euclidean. None: the seven
+        deformations of square images by Simard et al. (shifts in both directions, rotation,
+        scaling, two hyperbolic deformations, thickness).
     sides : {1, 2}, default=2
-        1: tangents at the training rows only; 2: at both rows. Use 1 if a tangent can be the
-        row itself (such as brightness), since all such planes meet in the origin.
+        1: one-sided; 2: two-sided distance. Choose 1 if a row can be its own tangent, as for
+        changes of brightness, because all planes then contain the origin.
     n_neighbors : int, default=1
+        Number of neighbours that vote.
     smoothing : float, optional
-        Gaussian smoothing, in pixels, of rows and tangents. None: the family's own choice.
+        Standard deviation, in pixels, of the Gaussian that smooths rows and tangents. None: the
+        default of the family.
     n_jobs : int, optional
-        Threads that compare rows.
+        Number of threads for the comparison of rows.
 
     Attributes
     ----------
     classes_ : array of shape (n_classes,)
     family_ : Family
         The family whose tangents are used.
+    planes_ : TangentPlanes
+        Tangent planes of the training rows.
     n_features_in_ : int
 
     References
@@ -86,7 +83,7 @@ class TangentDistanceClassifier(ClassifierMixin, Readable):
         self.n_jobs = n_jobs
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> TangentDistanceClassifier:
-        """Keep the rows and their tangent planes.
+        """Compute the tangent planes of the training rows.
 
         Parameters
         ----------
@@ -94,43 +91,64 @@ class TangentDistanceClassifier(ClassifierMixin, Readable):
         y : array-like of shape (n_samples,)
         """
         X, y = check_training(self, X, y, self.family)
-        if self.sides not in (1, 2):
-            raise ValueError(f"sides={self.sides!r} must be 1 or 2")
-        _check_neighbors(self.n_neighbors, len(X))
-        self.family_ = self._default() if self.family is None else clone(self.family)
-        self.smoothing_ = self.smoothing
-        self.classes_, self._labels = np.unique(y, return_inverse=True)
-        # distances do not change with the origin, but rounding does
-        self._origin = X.mean(axis=0, dtype=float)
-        rows, bases = zip(*map(self._plane, self._batches(X)), strict=True)
-        self._rows, self._basis = np.concatenate(rows), np.concatenate(bases)
+        check_sides(self.sides)
+        check_n_neighbors(self.n_neighbors, len(X))
+        family = default_deformations(X.shape[1]) if self.family is None else clone(self.family)
+        origin = X.mean(axis=0, dtype=float)
+        planes = TangentPlanes.of(family, X, self.smoothing, origin)
+        classes, labels = np.unique(y, return_inverse=True)
+        return self._publish(classes, labels, family, origin, planes)
+
+    def _publish(
+        self,
+        classes: NDArray,
+        labels: NDArray[np.intp],
+        family: Family,
+        origin: NDArray,
+        planes: TangentPlanes,
+    ) -> TangentDistanceClassifier:
+        """Set the fitted attributes; return self."""
+        self.classes_, self._labels = classes, labels
+        self.family_, self._smoothing = family, self.smoothing
+        self._origin, self.planes_ = origin, planes
         return self
 
     def predict(self, X: ArrayLike) -> NDArray:
-        """Give the commonest class among the nearest training rows; ties go to the nearest."""
+        """Return the most frequent class of the nearest training rows: (n_samples,).
+
+        Of classes with equal votes, the one with the nearest row wins.
+        """
         _, neighbors = self.kneighbors(X)
         labels = self._labels[neighbors]
         votes = np.zeros((len(labels), len(self.classes_)), dtype=int)
         np.add.at(votes, (np.arange(len(labels))[:, None], labels), 1)
-        # argmax takes the first of equals, and the nearest neighbour comes first
+        # argmax returns the first of equal votes, and the nearest neighbour comes first
         nearest = np.take_along_axis(votes, labels, axis=1).argmax(axis=1)
         return self.classes_[labels[np.arange(len(labels)), nearest]]
 
     def kneighbors(
         self, X: ArrayLike, n_neighbors: int | None = None
     ) -> tuple[NDArray, NDArray[np.intp]]:
-        """Give the tangent distances to the nearest training rows, and their numbers.
+        """Return the tangent distances to the nearest training rows, and their indices.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        n_neighbors : int, optional
+            None: ``n_neighbors`` of the estimator.
 
         Returns
         -------
-        distances, indices : arrays of shape (n_samples, n_neighbors), nearest first
+        distances, indices : arrays of shape (n_samples, n_neighbors)
+            Nearest first.
         """
         check_is_fitted(self)
         X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
         k = self.n_neighbors if n_neighbors is None else n_neighbors
-        _check_neighbors(k, len(self._rows))
+        check_n_neighbors(k, len(self.planes_))
         blocks = Parallel(n_jobs=self.n_jobs, prefer="threads")(
-            delayed(self._nearest)(batch, k) for batch in self._batches(X)
+            delayed(self._nearest)(X[block], k)
+            for block in plane_blocks(self.family_, X, self.sides, len(self.planes_))
         )
         return np.concatenate([d for d, _ in blocks]), np.concatenate([i for _, i in blocks])
 
@@ -140,69 +158,15 @@ class TangentDistanceClassifier(ClassifierMixin, Readable):
         return np.sqrt(np.take_along_axis(squared, order, axis=1)), order
 
     def _squared_distances(self, X: NDArray) -> NDArray:
-        from invarlearn.estimators._tangent_distance import one_sided, two_sided
-
         if self.sides == 1:
-            return one_sided(self._smooth(X), self._rows, self._basis)
-        return two_sided(*self._plane(X), self._rows, self._basis)
-
-    def _batches(self, X: NDArray) -> Iterator[NDArray]:
-        """Cut the rows so that tangents, and products with the training rows, fit in a block."""
-        k = self.family_.with_shape_of(X.shape[1]).n_directions
-        pairs = (k**self.sides + 4) * len(getattr(self, "_rows", ()))
-        size = max(1, BLOCK_BYTES // (8 * (pairs + 4 * max(k, 1) * X.shape[1])))
-        return (X[start : start + size] for start in range(0, len(X), size))
-
-    def _default(self) -> Family:
-        """Give the seven deformations of the original method."""
-        if isqrt(self.n_features_in_) ** 2 != self.n_features_in_:
-            raise ValueError(
-                f"family=None means square images, and {self.n_features_in_} features are not a "
-                "square one: pass a family with its shape, such as Translation(1, shape=...)"
-            )
-        return (
-            Translation(1)
-            * Rotation(15)
-            * Scaling(1.1)
-            * Hyperbolic(0.1)
-            * Hyperbolic(0.1, diagonal=True)
-            * Thickness(1.0)
-        )
-
-    def _smooth(self, X: NDArray) -> NDArray:
-        smooth = self.family_.smooth(X, self.smoothing_)
-        return (smooth - self._origin).astype(X.dtype)
-
-    def _plane(self, X: NDArray) -> tuple[NDArray, NDArray]:
-        """Give the smooth rows and an orthonormal basis of their tangents, (n, k, d)."""
-        return self._smooth(X), orthonormal(self.family_.tangents(X, self.smoothing_))
+            rows = (self.family_.smooth(X, self._smoothing) - self._origin).astype(X.dtype)
+            return self.planes_.squared_distances_from(rows)
+        planes = TangentPlanes.of(self.family_, X, self._smoothing, self._origin)
+        return planes.squared_distances(self.planes_)
 
 
-def orthonormal(tangents: NDArray) -> NDArray:
-    """Orthonormalise the tangents of each row; directions that add nothing become zero.
-
-    Parameters
-    ----------
-    tangents : array of shape (n, k, d)
-
-    Returns
-    -------
-    array of shape (n, k, d)
-    """
-    exact = tangents.astype(float)
-    # of unit length first: what counts as no direction must not depend on units
-    norms = np.linalg.norm(exact, axis=2, keepdims=True)
-    exact /= np.where(norms > 0, norms, 1.0)
-    gram = exact @ exact.transpose(0, 2, 1)
-    values, vectors = np.linalg.eigh(gram)
-    largest = values.max(axis=1, keepdims=True, initial=0)
-    kept = values > 1e-10 * np.maximum(largest, np.finfo(float).tiny)
-    scale = np.where(kept, 1 / np.sqrt(np.where(kept, values, 1.0)), 0.0)
-    basis = (vectors * scale[:, None, :]).transpose(0, 2, 1) @ exact
-    return basis.astype(tangents.dtype)
-
-
-def _check_neighbors(k: int, n: int) -> None:
+def check_n_neighbors(k: int, n: int) -> None:
+    """Raise an error unless the number of neighbours is between 1 and n."""
     check_number(k, "n_neighbors", low=1, whole=True)
     if k > n:
         raise ValueError(

@@ -1,4 +1,4 @@
-"""Support vector machines on virtual samples."""
+"""Support vector machines trained on augmented copies of samples (virtual samples)."""
 
 from __future__ import annotations
 
@@ -7,55 +7,60 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import ClassifierMixin
+from sklearn.base import ClassifierMixin, clone
 from sklearn.svm import SVC
-from sklearn.utils import check_array, compute_class_weight
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from invarlearn._readable import Readable
+from invarlearn._utils.repr import ReprMixin
+from invarlearn._utils.validation import check_number
+from invarlearn.estimators._multiclass import check_classes
 from invarlearn.estimators._svm import class_decisions, pair_decisions, votes_of
-from invarlearn.estimators._targets import check_training, two_classes_of
+from invarlearn.estimators._validation import check_training
+from invarlearn.estimators._weights import check_any_weight, check_sample_weight, class_weights
 from invarlearn.transforms import Family, Identity
 
-# Beyond so many virtual samples libsvm takes minutes: say so.
-MANY_VIRTUAL = 50_000
 
-
-class VirtualSVC(ClassifierMixin, Readable):
-    """Support vector classifier trained on transformed copies of the samples.
+class VirtualSVC(ClassifierMixin, ReprMixin):
+    """Support vector classifier trained on augmented copies of the samples.
 
     Parameters
     ----------
     family : Family or None
-        Which copies to make: its whole orbit. None: no copies, an ordinary SVC.
+        Each sample is replaced by its orbit under this family. None: an ordinary SVC.
     kernel : {"rbf", "poly", "linear", "sigmoid"} or callable, default="rbf"
     C : float, default=10.0
-        As in :class:`sklearn.svm.SVC`, as are ``gamma``, ``degree`` and ``coef0``. Each copy
-        counts as a sample of its own.
+        As in :class:`sklearn.svm.SVC`. Each augmented copy counts as one sample.
     gamma : {"scale", "auto"} or float, default="scale"
-        "scale" is measured on the samples themselves, not on their copies.
+        As in SVC. "scale" uses the variance of the samples without their augmented copies.
     degree : int, default=3
+        As in SVC.
     coef0 : float, default=0.0
+        As in SVC.
     support_only : bool, default=False
-        Virtual support vectors: train on the samples, transform the support vectors only, and
-        train again on those: faster where few samples are support vectors.
+        Whether to augment support vectors only: train on the samples, then again on the orbits of
+        the support vectors. This is faster if few samples are support vectors.
     class_weight : dict or "balanced", optional
+        Weights of classes; "balanced": inversely proportional to their frequencies.
     tol : float, default=1e-3
+        As in SVC.
     cache_size : float, default=500
         Kernel cache in MB.
     max_iter : int, default=-1
+        Largest number of iterations of libsvm; -1: no limit.
+    warn_above : int, default=50_000
+        Warn before training on more virtual samples than this, because libsvm then takes minutes.
 
     Attributes
     ----------
     svc_ : SVC
-        The machine that predicts.
+        The classifier that is trained on the virtual samples.
     classes_ : array of shape (n_classes,)
     gamma_ : float
-        The kernel's gamma, as a number.
+        The value of gamma.
     n_virtual_ : int
-        How many samples it was trained on.
-    n_iter_ : array
-        Iterations of libsvm for each pair of classes.
+        Number of virtual samples.
+    n_iter_ : array of shape (n_pairs,)
+        Number of iterations of libsvm for each pair of classes.
     n_features_in_ : int
 
     References
@@ -87,6 +92,7 @@ class VirtualSVC(ClassifierMixin, Readable):
         tol: float = 1e-3,
         cache_size: float = 500,
         max_iter: int = -1,
+        warn_above: int = 50_000,
     ):
         self.family = family
         self.kernel = kernel
@@ -99,82 +105,85 @@ class VirtualSVC(ClassifierMixin, Readable):
         self.tol = tol
         self.cache_size = cache_size
         self.max_iter = max_iter
+        self.warn_above = warn_above
 
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> VirtualSVC:
-        """Train on the orbit of the samples (of the support vectors, with ``support_only``).
+        """Train on the orbits of the samples, or of the support vectors with ``support_only``.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
         sample_weight : array-like of shape (n_samples,), optional
-            A copy has the weight of its sample.
+            Weights of samples; an augmented copy has the weight of its sample.
         """
         X, y = check_training(self, X, y, self.family)
-        if self.kernel == "precomputed":
+        if isinstance(self.kernel, str) and self.kernel == "precomputed":
             raise ValueError(
-                "kernel='precomputed' has no samples to transform: name a kernel or pass a callable"
+                "kernel='precomputed' cannot be used, because samples are transformed: pass the "
+                "name of a kernel or a callable"
             )
         family = Identity() if self.family is None else self.family
         if sample_weight is not None:
-            X, y, sample_weight = _weighted(X, y, sample_weight)
-        self.classes_ = two_classes_of(y)
-        self.gamma_ = self._gamma(X, sample_weight)
-        # of all samples, also where only some of them are transformed
-        weights = compute_class_weight(self.class_weight, classes=self.classes_, y=y)
-        self._class_weight = dict(zip(self.classes_.tolist(), weights, strict=True))
+            X, y, sample_weight = _with_positive_weight(X, y, sample_weight)
+        classes = check_classes(y)
+        gamma = svc_gamma(self.gamma, X, sample_weight)
+        # class weights of all samples, also if only the support vectors are augmented
+        weights = dict(
+            zip(classes.tolist(), class_weights(self.class_weight, y, classes), strict=True)
+        )
+        svc = self._svc(gamma, weights)
         if self.support_only:
-            kept = self._svc().fit(X, y, sample_weight).support_
-            X, y = X[kept], y[kept]
-            sample_weight = None if sample_weight is None else sample_weight[kept]
-        virtual = self._virtual(family, X)
-        repeats = len(virtual) // len(X)
-        weights = None if sample_weight is None else np.repeat(sample_weight, repeats)
-        self.n_virtual_ = len(virtual)
-        self.svc_ = self._svc().fit(virtual, np.repeat(y, repeats), weights)
-        self.n_iter_ = self.svc_.n_iter_
+            support = clone(svc).fit(X, y, sample_weight).support_
+            X, y = X[support], y[support]
+            sample_weight = None if sample_weight is None else sample_weight[support]
+        virtual = self._virtual_samples(family, X)
+        n_elements = len(virtual) // len(X)
+        repeated = None if sample_weight is None else np.repeat(sample_weight, n_elements)
+        svc.fit(virtual, np.repeat(y, n_elements), repeated)
+        return self._publish(classes, gamma, len(virtual), svc)
+
+    def _publish(self, classes: NDArray, gamma: float, n_virtual: int, svc: SVC) -> VirtualSVC:
+        """Set the fitted attributes; return self."""
+        self.classes_ = classes
+        self.gamma_ = gamma
+        self.n_virtual_ = n_virtual
+        self.svc_ = svc
+        self.n_iter_ = svc.n_iter_
         return self
 
-    def _virtual(self, family: Family, X: NDArray) -> NDArray:
-        """Give the orbit as rows, in the double precision that libsvm wants."""
+    def _virtual_samples(self, family: Family, X: NDArray) -> NDArray:
+        """Return the orbits as rows, (n_virtual, n_features), in double precision for libsvm."""
+        warn_above = check_number(self.warn_above, "warn_above", low=0)
         advice = "use a smaller family, or support_only=True"
-        orbit = family._whole_orbit(family._check(X), float, "the virtual samples", advice)
-        if orbit.shape[0] * orbit.shape[1] > MANY_VIRTUAL:
+        orbit = family.materialize_orbit(
+            family.validate_rows(X), float, "the virtual samples", advice
+        )
+        n_virtual = orbit.shape[0] * orbit.shape[1]
+        if n_virtual > warn_above:
             warnings.warn(
-                f"training on {orbit.shape[0] * orbit.shape[1]:,} virtual samples: time grows with "
-                f"their square; {advice} to have fewer",
+                f"training on {n_virtual:,} virtual samples takes time that grows with the square "
+                f"of their number: {advice}, or raise warn_above",
                 stacklevel=3,
             )
         return orbit.reshape(-1, X.shape[1])
 
-    def _svc(self) -> SVC:
+    def _svc(self, gamma: float, weights: dict[Any, float]) -> SVC:
         return SVC(
             C=self.C,
             kernel=self.kernel,
-            gamma=self.gamma_,
+            gamma=gamma,
             degree=self.degree,
             coef0=self.coef0,
-            class_weight=self._class_weight,
+            class_weight=weights,
             tol=self.tol,
             cache_size=self.cache_size,
             max_iter=self.max_iter,
         )
 
-    def _gamma(self, X: NDArray, sample_weight: NDArray | None) -> float:
-        if isinstance(self.gamma, str) and self.gamma not in ("scale", "auto"):
-            raise ValueError(f"gamma={self.gamma!r} must be 'scale', 'auto' or a number")
-        if self.gamma == "auto":
-            return 1.0 / X.shape[1]
-        if not isinstance(self.gamma, str):
-            return float(self.gamma)
-        # weighted, so that a weight of two is the same as a sample that comes twice
-        mean = np.average(X.mean(axis=1, dtype=float), weights=sample_weight)
-        variance = np.average(((X - mean) ** 2).mean(axis=1, dtype=float), weights=sample_weight)
-        return 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
-
     def decision_function(self, X: ArrayLike) -> NDArray:
-        """Give the signed distances, one column for each class (one in all if there are two)."""
-        X = self._validated(X)
+        """Return decision values: (n_samples, n_classes), or (n_samples,) for two classes."""
+        X = self._validate(X)
         if callable(self.kernel):
             return self.svc_.decision_function(X)
         decisions = pair_decisions(self.svc_, X, self.gamma_)
@@ -182,32 +191,48 @@ class VirtualSVC(ClassifierMixin, Readable):
         return -decisions[:, 0] if n_classes == 2 else class_decisions(decisions, n_classes)
 
     def predict(self, X: ArrayLike) -> NDArray:
-        """Give the class of each sample."""
-        X = self._validated(X)
+        """Return the class of each sample: (n_samples,)."""
+        X = self._validate(X)
         if callable(self.kernel):
             return self.svc_.predict(X)
         votes, _ = votes_of(pair_decisions(self.svc_, X, self.gamma_), len(self.classes_))
         return self.classes_[votes.argmax(axis=1)]
 
-    def _validated(self, X: ArrayLike) -> NDArray:
+    def _validate(self, X: ArrayLike) -> NDArray:
         check_is_fitted(self)
         return validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
 
 
-def _weighted(
+def svc_gamma(gamma: str | float, X: NDArray, sample_weight: NDArray | None) -> float:
+    """Return gamma as a number, as scikit-learn's SVC does, but with weights of samples.
+
+    A weight is equivalent to the number of times that a sample is repeated.
+
+    Parameters
+    ----------
+    gamma : {"scale", "auto"} or float
+    X : array of shape (n_samples, n_features)
+    sample_weight : array of shape (n_samples,), optional
+        Used by "scale". None: equal weights.
+    """
+    if not isinstance(gamma, str):
+        return float(gamma)
+    if gamma == "auto":
+        return 1.0 / X.shape[1]
+    if gamma != "scale":
+        raise ValueError(f"gamma={gamma!r} must be 'scale', 'auto' or a number")
+    mean = np.average(X.mean(axis=1, dtype=float), weights=sample_weight)
+    variance = np.average(((X - mean) ** 2).mean(axis=1, dtype=float), weights=sample_weight)
+    return 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
+
+
+def _with_positive_weight(
     X: NDArray, y: NDArray, sample_weight: ArrayLike
 ) -> tuple[NDArray, NDArray, NDArray[np.float64]]:
-    """Give the samples that count, and their weights.
+    """Return the samples with positive weight, and their weights.
 
-    libsvm drops rows of no weight and numbers its support vectors without them.
+    libsvm drops other samples itself, and its indices of support vectors then do not count them.
     """
-    weights = np.asarray(sample_weight, dtype=float)
-    if weights.ndim == 0:
-        weights = np.full(len(X), weights)
-    weights = check_array(weights, ensure_2d=False, input_name="sample_weight")
-    if weights.shape != (len(X),):
-        raise ValueError(f"sample_weight has shape {weights.shape}; it must be ({len(X)},)")
-    if (weights < 0).any() or not weights.any():
-        raise ValueError("sample_weight must not be negative, nor zero for every sample")
-    kept = weights > 0
-    return X[kept], y[kept], weights[kept]
+    weights = check_any_weight(check_sample_weight(sample_weight, X))
+    positive = weights > 0
+    return X[positive], y[positive], weights[positive]

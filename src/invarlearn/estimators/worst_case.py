@@ -1,4 +1,4 @@
-"""Support vector machine against the worst transformation, with a kernel."""
+"""Support vector machine with a kernel and a worst-case loss."""
 
 from __future__ import annotations
 
@@ -12,94 +12,106 @@ from sklearn.utils import gen_batches
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from invarlearn._readable import Readable
-from invarlearn.estimators._representer import make_kernel
-from invarlearn.estimators._worst_case import (
-    check_solver,
-    class_numbers,
-    costs_of,
-    family_of,
-    lam_of,
-    progress_of,
-    warn_of_gap,
-    weights_of,
+from invarlearn._utils.repr import ReprMixin
+from invarlearn._utils.validation import check_number
+from invarlearn.estimators._multiclass import (
+    check_classes,
+    class_indices,
+    decision_values,
+    winning_classes,
 )
+from invarlearn.estimators._worst_case import (
+    resolve_costs,
+    resolve_family,
+    resolve_lam,
+    resolve_weights,
+    setting_of,
+    solve_worst_case,
+    warn_of_gap,
+)
+from invarlearn.kernels import Kernel, resolve_kernel
 from invarlearn.oracles.orbits import KernelColumns, OrbitColumns, ProposedColumns
-from invarlearn.solvers.columns import generate
-from invarlearn.solvers.pegasos import kernel_pegasos
+from invarlearn.solvers import Solution, Solver, WorstCaseProblem, resolve_solver
 from invarlearn.transforms import Family
-from invarlearn.transforms._checks import check_generator, check_number
 from invarlearn.transforms.base import BLOCK_BYTES
 
-SOLVERS = ("columns", "pegasos")
 
+class WorstCaseSVC(ClassifierMixin, ReprMixin):
+    """Classifier with the loss at the worst transformation of each sample.
 
-class WorstCaseSVC(ClassifierMixin, Readable):
-    """Classifier that is trained against the transformation that hurts it most.
+    The objective is ``lam |f|^2 / 2`` plus the mean worst-case loss. The worst-case loss of a
+    sample x of class y is the largest ``margin_scale[y, y'] * (f(s(x), y') - f(s(x), y)) + cost[y,
+    y', s]`` over classes y' and transformations s (Teo et al., 2007, equations 2 and 5). The
+    objective is convex for every family. There is one function for each class (Crammer and Singer).
+    For two classes there is a single function, as in :class:`sklearn.svm.SVC`, but without an
+    intercept.
 
-    Minimises ``lam |f|^2 / 2 + mean of worst losses``, where the worst loss of a sample x of class
-    y is the largest ``margin_scale[y, y'] * (f(s(x), y') - f(s(x), y)) + cost[y, y', s]`` over
-    classes y' and transformations s (paper 004, equations 2 and 5). That is convex, whatever the
-    family is. There is one function for each class (Crammer and Singer); with two classes a single
-    one, as in :class:`sklearn.svm.SVC`, but without an intercept.
-
-    A transformed copy of a sample is made only when it is the worst at some time, so that there are
-    fewer support vectors than with all copies (:class:`VirtualSVC`).
+    A transformed copy of a sample is created only when it becomes the worst one, while
+    :class:`VirtualSVC` trains on all augmented copies.
 
     Parameters
     ----------
     family : Family or None
-        What may change. Its elements must be listed; for others pass ``oracle``, or see
-        :class:`WorstCaseLinearSVC`. None: nothing, a plain multiclass SVM.
+        The transformations; their elements must be listed. For other families pass ``oracle``, or
+        use :class:`WorstCaseLinearSVC`. None: a multiclass SVM.
     kernel : {"rbf", "poly", "linear"} or Kernel, default="rbf"
     C : float, default=10.0
-        Weight of a sample's loss against ``|f|^2 / 2``; ``lam`` is ``1 / (C n_samples)``.
+        Weight of a sample's loss relative to ``|f|^2 / 2``; ``lam`` is ``1 / (C n_samples)``.
     lam : float, optional
-        The regularisation itself: given, it replaces C.
+        Regularisation, which replaces C. None: computed from C.
     gamma : {"scale", "median"} or float, default="scale"
-        Of "rbf" and "poly", as are ``degree`` and ``coef0`` of "poly".
+        Parameter of "rbf" and "poly".
     degree : int, default=3
+        Parameter of "poly".
     coef0 : float, default=0.0
+        Parameter of "poly".
     cost : array of shape (n_classes, n_classes), or (n_classes, n_classes, n_elements), optional
-        Of taking a class (first index) for another (second), and under which element: say, less
-        under larger transformations. ``-inf``: the element does not apply to the class. Classes
-        are sorted. None: 1 for every mistake.
+        Cost of predicting the second class for the first, possibly depending on the element of the
+        family; for instance, lower under larger transformations. ``-inf`` excludes an element for
+        a pair of classes. Classes are sorted. None: 1 for every mistake.
     margin_scale : array of shape (n_classes, n_classes), optional
-        By what differences of scores are multiplied. None: 1.
+        Factors of differences of scores. None: 1.
     oracle : callable, optional
-        Takes the place of the family: ``oracle(x, y, decide)`` gives rows, (k, n_features), that a
-        row x of class number y may turn into; ``decide`` maps rows to scores of classes, (k,
-        n_classes), so that it can search for bad ones. The gap then is that over what it gave.
-    solver : {"columns", "pegasos"}, default="columns"
-        Column generation, which certifies the gap; or stochastic steps (Algorithms 1 and 2).
+        Replaces the family. ``oracle(x, y, decide)`` returns transformed rows, (k, n_features), of
+        a row x with the class index y. It can search for rows with large losses by ``decide``,
+        which maps rows to scores of classes, (k, n_classes). The gap refers to the rows that
+        ``oracle`` returns.
+    solver : {"columns", "pegasos"} or Solver, default="columns"
+        Column generation, which certifies a small gap, or stochastic subgradient descent
+        (Algorithms 1 and 2 of Teo et al.). A Solver object, such as
+        ``invarlearn.solvers.ColumnGeneration(keep=0.5)``, has its own settings; ``keep_support``
+        and ``cache_size`` must then have their defaults.
     keep_support : float, default=1.0
-        Which part of the support vectors to keep, with "columns": those of the smallest weight are
-        dropped, a few at a time, and weights are found anew for the rest. Half of them often
-        predict as well as all, in half the time; ``gap_`` tells how far that is from the optimum.
+        Fraction of the support vectors to keep, with "columns". Those with the smallest weights are
+        dropped in steps, and the weights of the others are optimised again. Prediction time is
+        proportional to the number of support vectors; ``gap_`` is that of the final function.
     class_weight : dict or "balanced", optional
+        Weights of classes; "balanced": inversely proportional to their frequencies.
     tol : float, default=1e-3
-        The duality gap, as part of the objective, at which to stop.
+        Stop at a duality gap of ``tol`` times the objective.
     max_iter : int, default=200
-        Rounds of column generation, or passes of Pegasos over the samples.
+        Largest number of rounds of column generation, or of passes of Pegasos over the samples.
     cache_size : float, default=1000
-        MB for kernel values; beyond, they are computed again when they are needed.
+        Memory for kernel values in MB. Values beyond it are computed again.
     random_state : int, RandomState or None
-        For the order of samples in the solvers.
-    verbose : bool, default=False
-        Whether to print the objective and the gap after each round.
+        Determines the order of samples in the solvers.
+    verbose : bool or callable, default=False
+        Whether to print the objective and the gap after each round, or a callback that takes them.
 
     Attributes
     ----------
     classes_ : array of shape (n_classes,)
     support_vectors_ : array of shape (n_support, n_features)
-        Transformed samples that the functions are made of.
+        Transformed samples with nonzero coefficients.
     support_ : array of shape (n_support,)
-        Which sample each is a transformation of.
+        Index of the sample of each support vector.
     support_elements_ : array of shape (n_support,), or None
-        And by which element, as in ``family.orbit(X)``. None with ``oracle``.
+        Index of the element that transforms the sample, as in ``family.orbit(X)``. None with
+        ``oracle``.
     dual_coef_ : array of shape (n_functions, n_support)
+        Coefficients of the support vectors.
     objective_, gap_ : float
-        ``lam |f|^2 / 2 + mean loss``, and how far above the optimum it is at most.
+        The objective and its duality gap: the minimum is at least ``objective_ - gap_``.
     lam_ : float
     kernel_ : Kernel
     n_iter_ : int
@@ -107,9 +119,10 @@ class WorstCaseSVC(ClassifierMixin, Readable):
 
     See Also
     --------
-    VirtualSVC : trains on all transformed copies.
-    WorstCaseLinearSVC : for linear functions, sparse rows and families without a list.
-    invarlearn.audit.worst_case_accuracy : accuracy at the worst transformation.
+    VirtualSVC : Classifier trained on all augmented copies.
+    WorstCaseLinearSVC : Linear classifier, also for sparse rows and families without listed
+        elements.
+    invarlearn.audit.worst_case_accuracy : Accuracy under the worst transformation.
 
     References
     ----------
@@ -140,14 +153,14 @@ class WorstCaseSVC(ClassifierMixin, Readable):
         cost: ArrayLike | None = None,
         margin_scale: ArrayLike | None = None,
         oracle: Callable[..., Any] | None = None,
-        solver: str = "columns",
+        solver: str | Solver = "columns",
         keep_support: float = 1.0,
         class_weight: Any = None,
         tol: float = 1e-3,
         max_iter: int = 200,
         cache_size: float = 1000,
         random_state: Any = None,
-        verbose: bool = False,
+        verbose: Any = False,
     ):
         self.family = family
         self.kernel = kernel
@@ -171,7 +184,7 @@ class WorstCaseSVC(ClassifierMixin, Readable):
     def fit(
         self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> WorstCaseSVC:
-        """Train on samples and, as they are needed, their worst transformations.
+        """Fit the classifier to the worst transformations of the samples.
 
         Parameters
         ----------
@@ -181,87 +194,84 @@ class WorstCaseSVC(ClassifierMixin, Readable):
         """
         X, y = validate_data(self, X, y, dtype=float)
         check_classification_targets(y)
-        check_solver(self.solver, SOLVERS)
-        tol = check_number(self.tol, "tol", low=0)
-        max_iter = int(check_number(self.max_iter, "max_iter", low=1, whole=True))
         keep = check_number(self.keep_support, "keep_support", low=0, high=1)
-        if keep == 0 or (keep < 1 and self.solver != "columns"):
-            raise ValueError(
-                f"keep_support={self.keep_support!r} must be above 0, and needs solver='columns'"
-            )
-        rng = check_generator(self.random_state)
-        self.classes_, numbers = class_numbers(y)
-        weights = weights_of(self, X, y, sample_weight)
-        seen = np.flatnonzero(weights > 0)
-        self.kernel_ = make_kernel(self.kernel, self.gamma, self.degree, self.coef0, X[seen])
-        source = self._source(X[seen], numbers[seen])
-        weights = weights[seen]
-        self.lam_ = lam_of(self, weights.sum())
-        shares = weights / weights.sum()
-        # columns count in units of 1 / lam
-        progress = progress_of(self.verbose, self.lam_ if self.solver == "columns" else 1.0)
-        if self.solver == "columns":
-            found = generate(
-                source,
-                shares / self.lam_,
-                tol,
-                max_iter,
-                keep=keep,
-                cache_bytes=self.cache_size * 2**20 / 2,
-                rng=rng,
-                progress=progress,
-            )
-            A, converged, why, self.n_iter_ = found.A, found.converged, found.why, found.n_iter
-            self.objective_ = float(found.objective * self.lam_)
-            self.gap_ = float(found.gap * self.lam_)
-        else:
-            how = (source, shares, self.lam_, tol, max_iter, rng, progress)
-            A, self.objective_, self.gap_, self.n_iter_ = kernel_pegasos(*how)
-            converged = self.gap_ <= tol * self.objective_
-            why = "raise max_iter, or choose solver='columns'"
-        self._keep(source, A, seen)
-        if not converged:
-            warn_of_gap(self, why)
+        if keep == 0:
+            raise ValueError(f"keep_support={self.keep_support!r} must be above 0")
+        cache = check_number(self.cache_size, "cache_size", low=0) * 2**20 / 2
+        solver = resolve_solver(
+            self.solver,
+            WorstCaseProblem,
+            keep=setting_of(self, "keep_support", keep),
+            # the kernel values of samples are cached with every solver
+            cache_bytes=setting_of(self, "cache_size", cache, is_shared=True),
+        )
+        classes = check_classes(y)
+        weights = resolve_weights(self, X, y, classes, sample_weight)
+        weighted = np.flatnonzero(weights > 0)
+        kernel = resolve_kernel(
+            self.kernel, X[weighted], gamma=self.gamma, degree=self.degree, coef0=self.coef0
+        )
+        indices = class_indices(y[weighted], classes)
+        source = self._source(X[weighted], indices, kernel, weights[weighted], cache)
+        lam = resolve_lam(self, weights[weighted].sum())
+        solution = solve_worst_case(self, solver, source, lam)
+        self._publish(source, solution, classes, weighted, lam)
+        warn_of_gap(self.solver, solution, self.tol)
         return self
 
-    def _source(self, X: NDArray, numbers: NDArray) -> KernelColumns:
-        cache = check_number(self.cache_size, "cache_size", low=0) * 2**20 / 2
+    def _source(
+        self, X: NDArray, indices: NDArray, kernel: Kernel, weights: NDArray, cache_bytes: float
+    ) -> KernelColumns:
+        """Return the columns of samples, by the family or by the oracle of the user."""
+        n_classes = int(indices.max()) + 1
         if self.oracle is not None:
             if self.family is not None:
-                raise ValueError("oracle takes the place of the family: give one of the two")
+                raise ValueError("oracle replaces the family: pass one of the two")
             if not callable(self.oracle):
                 raise TypeError(f"oracle={self.oracle!r} must be a function of x, y and decide")
-            return ProposedColumns(X, numbers, self.kernel_, costs_of(self, np.inf), self.oracle)
-        family = family_of(self)
-        size = family._size(X.shape[1])
+            costs = resolve_costs(self, n_classes, np.inf)
+            return ProposedColumns(X, indices, kernel, costs, self.oracle, weights)
+        family = resolve_family(self)
+        size = family.size(X.shape[1])
         if not np.isfinite(size):
             raise ValueError(
-                f"the elements of {family!r} cannot be listed: use WorstCaseLinearSVC, or "
-                "family=Sampled(family, k) for k random ones, or pass oracle="
+                f"the elements of family={family!r} cannot be listed: use WorstCaseLinearSVC, pass "
+                "family=Sampled(family, k) for k random elements, or pass oracle"
             )
-        costs = costs_of(self, size)
-        return OrbitColumns(X, numbers, self.kernel_, costs, family, cache)
+        costs = resolve_costs(self, n_classes, size)
+        return OrbitColumns(X, indices, kernel, costs, family, cache_bytes, weights)
 
-    def _keep(self, source: KernelColumns, A: NDArray, seen: NDArray) -> None:
+    def _publish(
+        self,
+        source: KernelColumns,
+        solution: Solution,
+        classes: NDArray,
+        samples: NDArray,
+        lam: float,
+    ) -> None:
+        """Set the fitted attributes; ``samples`` are the indices of the samples of the source."""
+        A = solution.coef
         support = np.flatnonzero(np.abs(A).max(axis=0, initial=0.0) > 0)
+        self.classes_, self.kernel_, self.lam_ = classes, source.kernel, lam
+        self.objective_, self.gap_ = solution.objective, solution.gap
+        self.n_iter_ = solution.n_iter
         self.support_vectors_ = source.rows[support]
-        self.support_ = seen[source.origin[support, 0]]
+        self.support_ = samples[source.origin[support, 0]]
         self.support_elements_ = None if self.oracle is not None else source.origin[support, 1]
         self.dual_coef_ = A[:, support]
 
     def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
-        """Give the scores of classes, (n_samples, n_classes); with two, (n_samples,)."""
+        """Return decision values: (n_samples, n_classes), or (n_samples,) for two classes."""
         check_is_fitted(self)
         X = validate_data(self, X, dtype=float, reset=False)
         out = np.zeros((len(X), len(self.dual_coef_)))
         n = len(self.support_vectors_)
         if n:
-            for few in gen_batches(len(X), max(1, 4 * BLOCK_BYTES // (8 * n))):
-                out[few] = self.kernel_(X[few], self.support_vectors_) @ self.dual_coef_.T
-        return out[:, 0] if len(self.classes_) == 2 else out
+            for block in gen_batches(len(X), max(1, 4 * BLOCK_BYTES // (8 * n))):
+                out[block] = self.kernel_(X[block], self.support_vectors_) @ self.dual_coef_.T
+        return decision_values(out)
 
     def predict(self, X: ArrayLike) -> NDArray:
-        """Give the class of each sample."""
+        """Return the class of each sample: (n_samples,)."""
         scores = self.decision_function(X)
-        two = scores.ndim == 1
-        return self.classes_[(scores > 0).astype(int) if two else scores.argmax(axis=1)]
+        return self.classes_[winning_classes(scores)]

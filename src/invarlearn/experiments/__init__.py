@@ -1,70 +1,51 @@
-"""The papers' tables and figures, declared: see ``invarlearn reproduce --list``."""
+"""Tables and figures of the papers, and further comparisons: ``invarlearn reproduce --list``."""
 
-from invarlearn.experiments import breaks, cnn, estimates, few_labels, paper_002, paper_004, recipe
+from invarlearn.experiments import (
+    breaks,
+    cnn,
+    estimates,
+    few_labels,
+    liu,
+    liu_authors,
+    liu_claims,
+    liu_definiteness,
+    mroueh,
+    mroueh_claims,
+    mroueh_core,
+    mroueh_digits,
+    mroueh_speech,
+    mroueh_tidigits,
+    mroueh_words,
+    pitch,
+    recipe,
+    teo,
+    teo_claims,
+    virtual_samples,
+    zhang,
+    zhang_claims,
+)
 from invarlearn.experiments.base import Experiment, Picture
+from invarlearn.experiments.claims import Paper
 from invarlearn.experiments.harness import kept_results, run_experiment
-from invarlearn.experiments.paper_000 import (
-    CONVERGENCE,
-    FIGURE_1,
-    FIGURE_1_FEW,
-    FIGURE_2_LEFT,
-    FIGURE_2_RIGHT,
-    FIGURE_3,
-    FIGURE_3_GENDER,
-    FIGURE_4_LEFT,
-    FIGURE_4_RIGHT,
-    FIGURE_6,
-    LARGE,
-)
-from invarlearn.experiments.paper_003 import (
-    BEST,
-    EXAMPLE_2,
-    FIGURE_2,
-    TABLE_1,
-    TABLE_2,
-    TABLE_2_DRAWS,
-    TABLE_2_OURS,
-    TANGENTS,
-)
 from invarlearn.experiments.report import summarise, write_report
-from invarlearn.experiments.virtual_samples import EXPERIMENT as VIRTUAL_SAMPLES
-from invarlearn.experiments.voices import EXPERIMENT as VOICES
 
-# One line registers an experiment.
+# All experiments by id. A module lists its own in EXPERIMENTS or EXPERIMENT.
 EXPERIMENTS: dict[str, Experiment] = {
     experiment.id: experiment
     for experiment in (
-        FIGURE_1,
-        FIGURE_1_FEW,
-        FIGURE_2_LEFT,
-        FIGURE_2_RIGHT,
-        LARGE,
-        FIGURE_3,
-        FIGURE_3_GENDER,
-        FIGURE_4_LEFT,
-        FIGURE_4_RIGHT,
-        FIGURE_6,
-        CONVERGENCE,
-        paper_002.FIGURE_1,
-        paper_002.TABLE_1,
-        paper_002.FIGURE_2,
-        TABLE_1,
-        TABLE_2,
-        TABLE_2_DRAWS,
-        TANGENTS,
-        TABLE_2_OURS,
-        BEST,
-        FIGURE_2,
-        EXAMPLE_2,
-        paper_004.FIGURE_1,
-        paper_004.FIGURE_1_SUPPORT,
-        paper_004.FIGURE_1_TUNE,
-        paper_004.TABLE_1,
-        paper_004.TABLE_1_ACCURACY,
-        paper_004.TABLE_1_SHIFT,
-        paper_004.SEQUENCES,
-        VIRTUAL_SAMPLES,
-        VOICES,
+        *mroueh_words.EXPERIMENTS,
+        *mroueh_digits.EXPERIMENTS,
+        *mroueh.EXPERIMENTS,
+        *mroueh_core.EXPERIMENTS,
+        *mroueh_speech.EXPERIMENTS,
+        *mroueh_tidigits.EXPERIMENTS,
+        *zhang.EXPERIMENTS,
+        *liu_authors.EXPERIMENTS,
+        *liu_definiteness.EXPERIMENTS,
+        *liu.EXPERIMENTS,
+        *teo.EXPERIMENTS,
+        virtual_samples.EXPERIMENT,
+        pitch.EXPERIMENT,
         *few_labels.EXPERIMENTS,
         breaks.EXPERIMENT,
         estimates.EXPERIMENT,
@@ -73,9 +54,19 @@ EXPERIMENTS: dict[str, Experiment] = {
     )
 }
 
+# The papers, in the order of their ids, with what they state.
+PAPERS: tuple[Paper, ...] = (
+    mroueh_claims.PAPER,
+    zhang_claims.PAPER,
+    liu_claims.PAPER,
+    teo_claims.PAPER,
+)
+
 __all__ = [
     "EXPERIMENTS",
+    "PAPERS",
     "Experiment",
+    "Paper",
     "Picture",
     "kept_results",
     "run_experiment",

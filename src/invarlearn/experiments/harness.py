@@ -1,8 +1,9 @@
-"""Run an experiment: in parallel, resumably, the same whatever n_jobs is."""
+"""Runs of experiments: resumable, parallel, and independent of ``n_jobs``."""
 
 from __future__ import annotations
 
 import os
+import signal
 import threading
 import time
 from collections.abc import Callable
@@ -12,10 +13,10 @@ from typing import Any
 
 from joblib import Parallel, delayed
 
-from invarlearn._progress import Clock, Progress
+from invarlearn._utils.parallel import single_threaded
+from invarlearn._utils.progress import Progress, ProgressClock
 from invarlearn.experiments.base import Experiment
-from invarlearn.experiments.store import Store
-from invarlearn.transforms._threads import one_thread
+from invarlearn.experiments.store import ResultStore
 
 
 def run_experiment(
@@ -25,18 +26,20 @@ def run_experiment(
     n_jobs: int = 1,
     progress: Progress | None = None,
 ) -> list[dict[str, Any]]:
-    """Run what is not done yet, and give all results in the order of the declaration.
+    """Do the missing runs of an experiment, and return all results in the declared order.
 
     Parameters
     ----------
     experiment : Experiment
     size : {"quick", "full"}
     out : path
-        Results are appended to ``out / id / results.jsonl``.
+        Folder of results; they are appended to ``out / id / results.jsonl``. Those of a view
+        are in the folder of the experiment that it shows.
     n_jobs : int
-        Processes. Each works in one thread, so that neither results nor times depend on this
-        number.
+        Number of processes, unless the experiment has ``one_process``. Each uses one thread, so
+        that results do not depend on ``n_jobs``.
     progress : callable, optional
+        Progress callback, called before the first run and after each run.
 
     Returns
     -------
@@ -44,12 +47,14 @@ def run_experiment(
         With keys ``run``, ``result`` and ``seconds``.
     """
     runs = experiment.runs(size)
-    store = Store(Path(out) / experiment.id / "results.jsonl")
+    store = ResultStore(Path(out) / experiment.folder / "results.jsonl")
     with store.writing():
         done = store.read()
         todo = [run for run in runs if experiment.key(run) not in done]
-        clock = Clock(len(runs), len(runs) - len(todo), progress)
-        parallel = Parallel(n_jobs=n_jobs, return_as="generator_unordered", batch_size=1)
+        clock = ProgressClock(len(runs), len(runs) - len(todo), progress)
+        # workers of joblib are started again when their memory has grown, without their caches
+        n_workers = 1 if experiment.one_process else n_jobs
+        parallel = Parallel(n_jobs=n_workers, return_as="generator_unordered", batch_size=1)
         tasks = (delayed(_timed)(experiment.run, run, os.getpid()) for run in todo)
         for run, result, seconds in parallel(tasks):
             store.append(experiment.key(run), run, result, seconds)
@@ -60,7 +65,7 @@ def run_experiment(
 def kept_results(
     experiment: Experiment, size: str = "quick", out: Path | str = "invarlearn-results"
 ) -> list[dict[str, Any]]:
-    """Give the results that are there, in the order of the declaration, and run nothing.
+    """Return the results of the finished runs, in the declared order, without running anything.
 
     Parameters
     ----------
@@ -71,7 +76,7 @@ def kept_results(
     -------
     list of dict
     """
-    records = Store(Path(out) / experiment.id / "results.jsonl").read()
+    records = ResultStore(Path(out) / experiment.folder / "results.jsonl").read()
     keys = (experiment.key(run) for run in experiment.runs(size))
     return [records[key] for key in keys if key in records]
 
@@ -79,10 +84,11 @@ def kept_results(
 def _timed(
     function: Callable[..., dict[str, float]], run: dict[str, Any], parent: int
 ) -> tuple[dict[str, Any], dict[str, float], float]:
-    _end_with(parent)
+    """Return a run, its result and its seconds; end with the process ``parent``."""
+    _exit_with_parent(parent)
     start = time.perf_counter()
     try:
-        with one_thread():
+        with single_threaded():
             result = function(**run)
     except Exception as error:
         error.add_note(f"while running {run}")
@@ -91,14 +97,15 @@ def _timed(
 
 
 @cache
-def _end_with(parent: int) -> None:
-    """Let this process end soon after its parent: a killed run must leave no one computing."""
+def _exit_with_parent(parent: int) -> None:
+    """End this worker process soon after its parent, so that a kill of the parent ends both."""
     if os.getppid() != parent:
         return
 
     def watch() -> None:
         while os.getppid() == parent:
             time.sleep(0.5)
-        os._exit(1)
+        # without clean-up, which would wait for the current run (Windows has no SIGKILL)
+        os.kill(os.getpid(), getattr(signal, "SIGKILL", signal.SIGTERM))
 
     threading.Thread(target=watch, daemon=True).start()

@@ -1,4 +1,4 @@
-"""What the pages of experiments show besides numbers; all from data inside the package."""
+"""Pictures for the reports of experiments, from data of the package."""
 
 from __future__ import annotations
 
@@ -15,37 +15,40 @@ from invarlearn.plotting import show_boundaries, show_family, show_pairs, show_s
 from invarlearn.transforms import Family, Translation
 
 
-def orbit(family: Family, words: str) -> Picture:
-    """Show what a family makes of one digit, and say in words what it is."""
+def orbit(family: Family, description: str) -> Picture:
+    """Return a picture of one digit, transformed by elements of a family."""
     digits = load_mnist_sample()
     x = digits.X_train[(digits.y_train == 4).argmax()]
     return Picture(
         show_family(family.with_shape((28, 28)), x, n_shown=16, n_columns=8),
-        "A handwritten 4 under some of the transformations, and its tangents: where ink comes and "
-        "goes when it starts to move",
-        f"Some of what should not matter, for one digit: {words}.",
+        "A handwritten 4 under some transformations of the family, and its tangents: the "
+        "derivative of each pixel at the start of a transformation",
+        f"Some transformations of one digit: {description}.",
     )
 
 
 def boundaries(nus: Sequence[float] = (0.0, 0.01, 0.1, 1.0)) -> Picture:
-    """Show the boundaries of paper 002's Figure 1: sigma = 0.25, lambda = 1."""
+    """Return a picture of the boundaries of Zhang et al. (2013), Figure 1, by the weight nu."""
     moons = make_two_moons(200, 2, noise=0.05, random_state=0)
     models = {f"nu = {nu:g}": InvSVC(gamma=8.0, nu=nu).fit(moons.X, moons.y_partial) for nu in nus}
-    wrong = [f"{100 * (one.predict(moons.X) != moons.y).mean():.1f} %" for one in models.values()]
-    told = ", ".join(f"{name}: {share} wrong" for name, share in zip(models, wrong, strict=True))
+    errors = ", ".join(
+        f"{name}: error {100 * (model.predict(moons.X) != moons.y).mean():.1f} %"
+        for name, model in models.items()
+    )
     return Picture(
         show_boundaries(models, moons.X, moons.y, moons.labeled),
-        f"Boundaries between two moons with a label in each, by the weight of derivatives; {told}",
-        "Two moons with a label in each. The more derivatives at all points count (nu), the more "
-        "the boundary keeps to where there are no points.",
+        f"Decision boundaries of two moons with one label each, by the weight nu of the penalty on "
+        f"derivatives; {errors}",
+        "Two moons with one label each. With a larger weight nu of the penalty on derivatives at "
+        "all points, more of the boundary lies in regions without points.",
     )
 
 
 def spectra(radius: int | None = 2, n_rows: int = 200) -> Picture:
-    """Show that best fits are indefinite and average fits are not (paper 003): cosines."""
+    """Return a picture of the spectra of best-fit and average-fit kernels (Liu et al., 2022)."""
     X = load_mnist_sample().X_train[:n_rows].astype(float)
     family = Translation(radius, wrap=True)
-    how_far = "any number of" if radius is None else f"up to {radius}"
+    shifts = "all circular shifts" if radius is None else f"circular shifts of up to {radius} px"
     kernels = {
         "pixel by pixel": OrbitKernel(Linear(), None, normalize=True),
         "average fit over shifts": OrbitKernel(Linear(), family, "mean", normalize=True),
@@ -53,40 +56,40 @@ def spectra(radius: int | None = 2, n_rows: int = 200) -> Picture:
     }
     return Picture(
         show_spectra({name: kernel(X) for name, kernel in kernels.items()}),
-        "Eigenvalues of three Gram matrices by size. Only the best fit has negative ones",
-        f"Eigenvalues of Gram matrices of {n_rows} digits, cosines over circular shifts "
-        f"by {how_far} pixels. Crosses are "
-        "negative: best fits are similarities, but no inner products.",
+        "Absolute eigenvalues of three Gram matrices. Only the best fit has negative eigenvalues",
+        f"Eigenvalues of Gram matrices of {n_rows} digits: cosines, over {shifts}. Crosses are "
+        "negative eigenvalues: the best fit is not a positive definite kernel.",
     )
 
 
 def worst_cases(family: Family, n_rows: int = 100) -> Picture:
-    """Show the transformation that hurts most, for some digits (paper 004)."""
+    """Return a picture of digits and their worst transformations (Teo et al., 2007)."""
     digits = load_mnist_sample()
     X, y = digits.X_train.astype(float), digits.y_train
     svc = WorstCaseSVC(gamma=0.03, C=10.0, random_state=0).fit(X[:n_rows], y[:n_rows])
     X, y = digits.X_test[:n_rows].astype(float), digits.y_test[:n_rows]
-    found = worst_case_accuracy(svc, X, y, family)
-    right = np.flatnonzero((svc.predict(X) == y) & (found.margins < 0))
-    some = right[np.argsort(found.margins[right])][:8]
-    taken = svc.predict(found.rows[some])
-    titles = [(str(a), f"→ {b}") for a, b in zip(y[some], taken, strict=True)]
+    worst = worst_case_accuracy(svc, X, y, family)
+    flipped = np.flatnonzero((svc.predict(X) == y) & (worst.margins < 0))
+    rows = flipped[np.argsort(worst.margins[flipped])][:8]
+    predicted = svc.predict(worst.rows[rows])
+    pairs = list(zip(y[rows], predicted, strict=True))
+    titles = [(str(label), f"→ {prediction}") for label, prediction in pairs]
     return Picture(
-        show_pairs(X[some], found.rows[some], (28, 28), titles),
-        "Pairs of digits, as they are and transformed: "
-        + "; ".join(f"{a} taken for {b[2:]}" for a, b in titles),
-        f"Digits that a machine without transformations ({n_rows} labels) reads rightly, and "
-        "beside each the transformation that it does worst on.",
+        show_pairs(X[rows], worst.rows[rows], (28, 28), titles),
+        "Pairs of digits, original and transformed: "
+        + "; ".join(f"{label} classified as {prediction}" for label, prediction in pairs),
+        f"Digits that a classifier trained without transformations ({n_rows} labels) classifies "
+        "correctly, each beside its transformation with the smallest margin.",
     )
 
 
 def templates(family: Family) -> Picture:
-    """Show a template and what the family makes of it (papers 000 and 001)."""
+    """Return a picture of a template and its transformations (Mroueh et al., 2015)."""
     X = load_mnist_sample().X_train[:50]
     features = InvariantFeatures(family.with_shape((28, 28)), 1, 8, random_state=0).fit(X)
     return Picture(
         show_family(family.with_shape((28, 28)), features.templates_[0], 16, 8),
-        "A template, smooth noise under a window, moved by some elements of the family",
-        "A random template and some of its transformations: features are how an image's "
-        "projections on all of them are distributed.",
+        "A template, smooth noise under a window, transformed by some elements of the family",
+        "A random template and some of its transformations. The features of an image describe the "
+        "distribution of its projections on all transformations of a template.",
     )

@@ -1,7 +1,6 @@
-"""What people use instead: a small convolutional network, and scattering with an SVM.
+"""Competing methods: a small convolutional network, scattering features, and a tuned SVC.
 
-Both need packages of the extra ``rivals``, which nothing else in the library uses:
-``pip install 'invarlearn[rivals]'``.
+The network needs torch, and scattering kymatio: ``pip install 'invarlearn[rivals]'``.
 """
 
 from __future__ import annotations
@@ -19,31 +18,24 @@ from sklearn.svm import SVC
 
 from invarlearn.transforms import Family
 
-# An SVM on copies has so many of each row, and so many rows in all, at most.
-SVC_COPIES, SVC_ROWS = 150, 9000
-# C and gamma are chosen with so many rows.
-CHOICE_ROWS = 2000
-
-# Augmented rows are made in rounds of at least so many, with so many random elements in each.
-ROUND, ELEMENTS = 512, 32
-
 
 def torch_module() -> Any:
-    """Import torch, with one thread, or say how to get it."""
+    """Return torch, limited to one thread."""
     try:
         import torch
     except ImportError as error:
         raise ImportError(
-            "this comparison needs torch and kymatio: pip install 'invarlearn[rivals]'"
+            "this method needs torch and kymatio: pip install 'invarlearn[rivals]'"
         ) from error
     torch.set_num_threads(1)
     return torch
 
 
 def scattering_module() -> Any:
-    """Import the transform of kymatio, past its front door.
+    """Return the class of kymatio's scattering transform.
 
-    That imports what newer versions of scipy no longer have.
+    It is imported from its module, since the top-level package imports names that newer versions
+    of scipy do not have.
     """
     torch_module()
     from kymatio.scattering2d.frontend.torch_frontend import ScatteringTorch2D
@@ -54,21 +46,25 @@ def scattering_module() -> Any:
 class SmallCNN(ClassifierMixin, BaseEstimator):
     """A small convolutional network with batch norm and a one-cycle schedule.
 
-    Two stages, each of two convolutions of 3 x 3 (or one of 5 x 5) with batch norm and then
-    pooling, and a hidden layer with batch norm and dropout; AdamW. One thread.
+    Two stages, each of two convolutions of 3 x 3 (or one of 5 x 5) with batch norm followed by max
+    pooling, then a hidden layer with batch norm and dropout. Trained with AdamW, in one thread.
 
     Parameters
     ----------
     family : Family, optional
-        Random elements move the training rows, anew in every round. None: no augmentation.
+        Training rows are transformed by random elements, which are drawn again in every round.
+        None: no augmentation.
     shape : tuple
         (height, width) or (height, width, channels) of a row.
     n_steps, batch, width : int
-        Updates, rows in each, and channels of the first convolution.
+        Number of updates, rows in each, and channels of the first convolution.
     rate, decay, dropout, smoothing : float
-        The largest learning rate, weight decay, the share dropped and the label smoothing.
+        Maximal learning rate, weight decay, dropout probability and label smoothing.
     deep : bool
-        Whether a stage has two convolutions of 3 x 3 instead of one of 5 x 5.
+        Whether a stage has two convolutions of 3 x 3. Otherwise it has one of 5 x 5.
+    round_size, n_elements : int
+        Rows are augmented in rounds of at least ``round_size`` rows, with ``n_elements`` random
+        elements in each round.
     random_state : int
     """
 
@@ -84,6 +80,8 @@ class SmallCNN(ClassifierMixin, BaseEstimator):
         dropout: float = 0.3,
         smoothing: float = 0.1,
         deep: bool = True,
+        round_size: int = 512,
+        n_elements: int = 32,
         random_state: int = 0,
     ):
         self.family = family
@@ -96,13 +94,15 @@ class SmallCNN(ClassifierMixin, BaseEstimator):
         self.dropout = dropout
         self.smoothing = smoothing
         self.deep = deep
+        self.round_size = round_size
+        self.n_elements = n_elements
         self.random_state = random_state
 
     def fit(self, X: NDArray, y: NDArray) -> SmallCNN:
         """Train for ``n_steps`` updates."""
         torch = torch_module()
         torch.manual_seed(self.random_state)
-        self.classes_, index = np.unique(y, return_inverse=True)
+        self.classes_, class_indices = np.unique(y, return_inverse=True)
         X = X.astype(np.float32)
         self._mean, self._spread = float(X.mean()), float(X.std()) or 1.0
         self.network_ = self._network()
@@ -113,7 +113,7 @@ class SmallCNN(ClassifierMixin, BaseEstimator):
             optimizer, self.rate, total_steps=self.n_steps
         )
         self.network_.train()
-        for rows, labels in self._batches(X, index):
+        for rows, labels in self._batches(X, class_indices):
             loss = torch.nn.functional.cross_entropy(
                 self.network_(self._images(rows)),
                 torch.from_numpy(labels),
@@ -126,38 +126,38 @@ class SmallCNN(ClassifierMixin, BaseEstimator):
         return self
 
     def predict(self, X: NDArray) -> NDArray:
-        """Give the class of each row."""
+        """Return the class of each row."""
         torch = torch_module()
         self.network_.eval()
         with torch.no_grad():
-            found = [
+            indices = [
                 self.network_(self._images(X[i : i + 500])).argmax(dim=1).numpy()
                 for i in range(0, len(X), 500)
             ]
-        return self.classes_[np.concatenate(found)]
+        return self.classes_[np.concatenate(indices)]
 
     def _network(self) -> Any:
         torch = torch_module()
         nn = torch.nn
         height, width, channels = (*self.shape, 1)[:3]
 
-        def convolution(before: int, after: int, side: int) -> list[Any]:
-            layer = nn.Conv2d(before, after, side, padding=side // 2, bias=False)
-            return [layer, nn.BatchNorm2d(after), nn.ReLU()]
+        def convolution(n_in: int, n_out: int, side: int) -> list[Any]:
+            layer = nn.Conv2d(n_in, n_out, side, padding=side // 2, bias=False)
+            return [layer, nn.BatchNorm2d(n_out), nn.ReLU()]
 
-        def stage(before: int, after: int) -> list[Any]:
+        def stage(n_in: int, n_out: int) -> list[Any]:
             if self.deep:
-                layers = [*convolution(before, after, 3), *convolution(after, after, 3)]
+                layers = [*convolution(n_in, n_out, 3), *convolution(n_out, n_out, 3)]
             else:
-                layers = convolution(before, after, 5)
+                layers = convolution(n_in, n_out, 5)
             return [*layers, nn.MaxPool2d(2)]
 
-        flat = (height // 4) * (width // 4) * 2 * self.width
+        n_flat = (height // 4) * (width // 4) * 2 * self.width
         return nn.Sequential(
             *stage(channels, self.width),
             *stage(self.width, 2 * self.width),
             nn.Flatten(),
-            nn.Linear(flat, 256, bias=False),
+            nn.Linear(n_flat, 256, bias=False),
             nn.BatchNorm1d(256),
             nn.ReLU(),
             nn.Dropout(self.dropout),
@@ -165,64 +165,85 @@ class SmallCNN(ClassifierMixin, BaseEstimator):
         ).to(memory_format=torch.channels_last)
 
     def _images(self, X: NDArray) -> Any:
+        """Return standardised images as a tensor of shape (n, channels, height, width)."""
         height, width, channels = (*self.shape, 1)[:3]
         images = (X.astype(np.float32) - self._mean) / self._spread
         tensor = torch_module().from_numpy(images.reshape(-1, height, width, channels))
         return tensor.permute(0, 3, 1, 2)
 
-    def _batches(self, X: NDArray, index: NDArray) -> Iterator[tuple[NDArray, NDArray]]:
-        """Give the batches: all rows in one order after the other, and moved."""
+    def _batches(self, X: NDArray, class_indices: NDArray) -> Iterator[tuple[NDArray, NDArray]]:
+        """Yield batches of augmented rows and class indices, from random orders of all rows."""
         rng = np.random.RandomState(self.random_state)
-        rows, labels = X[:0], index[:0]
+        rows, labels = X[:0], class_indices[:0]
         for _ in range(self.n_steps):
             while len(rows) < self.batch:
-                repeats = -(-ROUND // len(X))
+                repeats = -(-self.round_size // len(X))
                 order = np.concatenate([rng.permutation(len(X)) for _ in range(repeats)])
-                rows = np.concatenate([rows, self._moved(X[order], rng)])
-                labels = np.concatenate([labels, index[order]])
+                rows = np.concatenate([rows, self._augmented(X[order], rng)])
+                labels = np.concatenate([labels, class_indices[order]])
             yield rows[: self.batch], labels[: self.batch]
             rows, labels = rows[self.batch :], labels[self.batch :]
 
-    def _moved(self, X: NDArray, rng: np.random.RandomState) -> NDArray:
+    def _augmented(self, X: NDArray, rng: np.random.RandomState) -> NDArray:
+        """Return each row transformed by one of ``n_elements`` random elements."""
         if self.family is None:
             return X
-        elements = self.family.sample(ELEMENTS, rng)
-        moved = X.copy()
-        for i in range(min(ELEMENTS, len(X))):
-            moved[i::ELEMENTS] = elements[i](X[i::ELEMENTS])
-        return moved
+        n = self.n_elements
+        elements = self.family.sample(n, rng)
+        augmented = X.copy()
+        for i in range(min(n, len(X))):
+            augmented[i::n] = elements[i](X[i::n])
+        return augmented
 
 
 def scattering(X: NDArray, shape: tuple[int, ...], scale: int = 3) -> NDArray[np.float32]:
-    """Give the roots of scattering coefficients of images of one channel, to the second order."""
+    """Return square roots of the scattering coefficients of grey images, up to second order.
+
+    Parameters
+    ----------
+    X : array of shape (n_images, n_features)
+    shape : tuple
+        (height, width) of an image.
+    scale : int, default=3
+        Number of octaves. Images are padded to multiples of 2 ** scale pixels.
+
+    Returns
+    -------
+    array of shape (n_images, n_coefficients)
+    """
     torch, ScatteringTorch2D = torch_module(), scattering_module()
     height, width = (-(-side // 2**scale) * 2**scale for side in shape[:2])
     transform = ScatteringTorch2D(scale, (height, width))
     images = X.reshape(-1, *shape[:2]).astype(np.float32)
-    around = ((0, 0), (0, height - shape[0]), (0, width - shape[1]))
-    padded = torch.from_numpy(np.pad(images, around))
+    padding = ((0, 0), (0, height - shape[0]), (0, width - shape[1]))
+    padded = torch.from_numpy(np.pad(images, padding))
     with torch.no_grad():
-        found = [transform(some).numpy() for some in padded.split(500)]
-    return np.sqrt(np.maximum(np.concatenate(found), 0)).reshape(len(X), -1)
+        coefficients = [transform(block).numpy() for block in padded.split(500)]
+    return np.sqrt(np.maximum(np.concatenate(coefficients), 0)).reshape(len(X), -1)
 
 
 class TunedSVC(ClassifierMixin, BaseEstimator):
-    """An RBF SVC on rows and copies of them, C and gamma chosen by cross-validation.
+    """An RBF SVC on samples and augmented copies, with C and gamma chosen by cross-validation.
 
-    Samples are left out with their copies, and only samples are predicted. With fewer samples than
-    20, C = 10 and scikit-learn's gamma. Distances are computed once, as products of matrices, which
-    is several times as fast as leaving them to libsvm.
+    All augmented copies of a sample are held out together, and accuracy is measured on the samples
+    alone. With fewer than 20 samples, C is 10 and gamma scikit-learn's "scale". Squared distances
+    are computed once, as matrix products, which is several times faster than in libsvm.
 
     Parameters
     ----------
     family : Family, optional
-        Random copies of the rows are learned from as well. None: no copies.
+        Random elements of the family transform the augmented copies. None: no augmentation.
     standardize : bool, default=False
         Whether columns are divided by their standard deviations.
     features : callable, optional
-        What is learned from: a function of rows, and of copies.
+        Maps rows of samples and of augmented copies to features. None: the rows themselves.
     Cs, gammas : sequences of float
-        What C is chosen from, and gamma, times scikit-learn's.
+        Candidates for C, and for gamma as multiples of scikit-learn's "scale".
+    max_copies, max_rows : int
+        Each sample has at most ``max_copies`` rows, including itself. All samples together have
+        at most ``max_rows``.
+    max_choice_rows : int
+        C and gamma are chosen on at most this many rows: all samples and their first copies.
     random_state : int
     """
 
@@ -233,6 +254,9 @@ class TunedSVC(ClassifierMixin, BaseEstimator):
         features: Callable[[NDArray], NDArray] | None = None,
         Cs: Sequence[float] = (1.0, 10.0, 100.0),
         gammas: Sequence[float] = (0.25, 1.0, 4.0),
+        max_copies: int = 150,
+        max_rows: int = 9000,
+        max_choice_rows: int = 2000,
         random_state: int = 0,
     ):
         self.family = family
@@ -240,44 +264,51 @@ class TunedSVC(ClassifierMixin, BaseEstimator):
         self.features = features
         self.Cs = Cs
         self.gammas = gammas
+        self.max_copies = max_copies
+        self.max_rows = max_rows
+        self.max_choice_rows = max_choice_rows
         self.random_state = random_state
 
     def fit(self, X: NDArray, y: NDArray) -> TunedSVC:
         """Choose C and gamma, and fit."""
         self.classes_ = np.unique(y)
-        n, copies = len(y), 1
+        n, n_copies = len(y), 1
         parts = [self._features(X)]
         if self.family is not None:
-            copies = int(np.clip(SVC_ROWS // n, 2, SVC_COPIES))
-            elements = self.family.sample(copies - 1, self.random_state)
+            n_copies = int(np.clip(self.max_rows // n, 2, self.max_copies))
+            elements = self.family.sample(n_copies - 1, self.random_state)
             parts += [self._features(g(X)) for g in elements]
         self.scaler_ = StandardScaler(with_std=self.standardize).fit(parts[0])
         Z = np.concatenate([self.scaler_.transform(part) for part in parts])
-        labels = np.tile(y, copies)
-        away = euclidean_distances(Z, squared=True)
+        labels = np.tile(y, n_copies)
+        distances = euclidean_distances(Z, squared=True)
         scale = 1 / (Z.shape[1] * float(Z[:n].var()) or 1.0)
         self.C_, self.gamma_ = 10.0, scale
         if n >= 20:
-            few = n * int(np.clip(CHOICE_ROWS // n, 1, copies))
-            self.C_, self.gamma_ = self._chosen(away[:few, :few], labels[:few], n, scale)
-        away *= -self.gamma_
+            n_rows = n * int(np.clip(self.max_choice_rows // n, 1, n_copies))
+            self.C_, self.gamma_ = self._best_params(
+                distances[:n_rows, :n_rows], labels[:n_rows], n, scale
+            )
+        distances *= -self.gamma_
         svc = SVC(C=self.C_, kernel="precomputed", cache_size=1000)
-        self.svc_ = svc.fit(np.exp(away, out=away), labels)
+        self.svc_ = svc.fit(np.exp(distances, out=distances), labels)
         self._support = Z[self.svc_.support_]
         return self
 
     def predict(self, X: NDArray) -> NDArray:
-        """Give the class of each row."""
+        """Return the class of each row."""
         return np.concatenate([self._predicted(X[i : i + 500]) for i in range(0, len(X), 500)])
 
     def _predicted(self, X: NDArray) -> NDArray:
         Z = self.scaler_.transform(self._features(X))
-        similar = np.zeros((len(Z), self.svc_.shape_fit_[1]))
-        similar[:, self.svc_.support_] = rbf_kernel(Z, self._support, gamma=self.gamma_)
-        return self.svc_.predict(similar)
+        gram = np.zeros((len(Z), self.svc_.shape_fit_[1]))
+        gram[:, self.svc_.support_] = rbf_kernel(Z, self._support, gamma=self.gamma_)
+        return self.svc_.predict(gram)
 
-    def _chosen(self, away: NDArray, y: NDArray, n: int, scale: float) -> tuple[float, float]:
-        """Give the C and gamma that predict left-out samples best, from squared distances."""
+    def _best_params(
+        self, distances: NDArray, y: NDArray, n: int, scale: float
+    ) -> tuple[float, float]:
+        """Return the C and gamma of the highest held-out accuracy, from squared distances."""
         folds = [
             (np.concatenate([train + start for start in range(0, len(y), n)]), test)
             for train, test in KFold(5, shuffle=True, random_state=self.random_state).split(y[:n])
@@ -286,7 +317,7 @@ class TunedSVC(ClassifierMixin, BaseEstimator):
         for gamma in (scale * factor for factor in self.gammas):
             svc = SVC(kernel="precomputed")
             search = GridSearchCV(svc, {"C": list(self.Cs)}, cv=folds, refit=False)
-            search.fit(np.exp(-gamma * away), y)
+            search.fit(np.exp(-gamma * distances), y)
             if search.best_score_ > best[0]:
                 best = (search.best_score_, search.best_params_["C"], gamma)
         return best[1:]

@@ -1,4 +1,4 @@
-"""Results on disk: one JSON line each, appended and synced as they come."""
+"""Results on disk: a file with one line of JSON for each run."""
 
 from __future__ import annotations
 
@@ -9,43 +9,56 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from invarlearn import __version__
+from filelock import FileLock, Timeout
 
 
-class Store:
-    """A file of results that survives a kill at any moment.
+class ResultStore:
+    """A file of results that stays valid if the process is killed at any time.
 
-    A result is one line, written whole and synced before the next run starts. If a kill cuts a
-    line short, it is dropped when the file is opened again, and that run is done anew.
+    A result is one line, which is written and synced before the next result. A last line that was
+    truncated by a kill is dropped when the file is opened again, and its run is repeated.
+
+    Parameters
+    ----------
+    path : Path
+        The file, which need not exist.
     """
 
     def __init__(self, path: Path):
         self.path = path
 
     def read(self) -> dict[str, dict[str, Any]]:
-        """Give the results by the key of their run."""
+        """Return the results by the keys of their runs (see :func:`key_of`)."""
         if not self.path.exists():
             return {}
-        # what follows the last newline was cut short by a kill
+        # text after the last newline is a truncated line
         lines = self.path.read_bytes().split(b"\n")[:-1]
-        found = {}
+        records = {}
         for number, line in enumerate(lines, 1):
             try:
                 record = json.loads(line)
-                found[record["key"]] = record
+                records[without_version(record["key"])] = record
             except (ValueError, KeyError, TypeError) as error:
                 raise ValueError(
-                    f"{self.path}, line {number}, is not a result ({error!r}): delete that line, "
-                    "or the file to start anew"
+                    f"line {number} of {self.path} is not a result ({error!r}): delete the line to "
+                    "repeat its run, or the file to repeat all runs"
                 ) from error
-        return found
+        return records
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """Hold the file against other writers, and drop a line cut short."""
+        """Lock the file against other writers, and drop a truncated last line.
+
+        The lock is on a file beside this one, with the suffix ``.lock``.
+        """
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        with open(self.path, "ab+") as self._file:
-            _lock(self._file, self.path)
+        try:
+            lock = FileLock(f"{self.path}.lock", timeout=0).acquire()
+        except Timeout as error:
+            raise RuntimeError(
+                f"another process is writing {self.path}: wait for it, or write to another folder"
+            ) from error
+        with lock, open(self.path, "ab+") as self._file:
             self._file.seek(0)
             content = self._file.read()
             whole = content.rfind(b"\n") + 1
@@ -65,23 +78,21 @@ class Store:
 
 
 def key_of(run: dict[str, Any], revision: int = 1) -> str:
-    """Name a run: same arguments, revision of the experiment and version of the library."""
-    return json.dumps({"run": run, "revision": revision, "version": __version__}, sort_keys=True)
+    """Return the key of a run, from its arguments and the revision of the experiment."""
+    return json.dumps({"run": run, "revision": revision}, sort_keys=True)
 
 
-def _lock(file: Any, path: Path) -> None:
-    try:
-        import fcntl
-    except ImportError:  # no such locks on Windows
-        return
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        raise RuntimeError(f"another run is writing {path}: wait for it, or use --out") from error
+def without_version(key: str) -> str:
+    """Return the key of :func:`key_of` for a stored key, which may contain a version.
+
+    Earlier checkouts stored the version of invarlearn in the key. It does not count.
+    """
+    parts = json.loads(key)
+    return key_of(parts["run"], parts["revision"])
 
 
 def _sync_folder(folder: Path) -> None:
-    """Make sure that a new file is found after a power cut."""
+    """Sync a folder, so that a new file in it survives a power cut."""
     if os.name == "posix":
         descriptor = os.open(folder, os.O_RDONLY)
         os.fsync(descriptor)

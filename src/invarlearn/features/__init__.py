@@ -1,4 +1,4 @@
-"""Features of rows: what estimators compare instead of pixels."""
+"""Transformers: features of rows for linear methods and kernels."""
 
 from invarlearn.features.centred import Centred
 from invarlearn.features.invariant import InvariantFeatures

@@ -1,4 +1,4 @@
-"""Oriented gradients of one image after the other, compiled."""
+"""Oriented gradients of images, compiled."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _compiled = njit(cache=True, nogil=True, fastmath={"contract", "reassoc", "nsz"}
 
 @_compiled
 def _gradients(image, size, angle):  # type: ignore[no-untyped-def]
-    """Give size and angle (0 to 1) of the gradient, of the channel where it is largest."""
+    """Write the length and the angle (0 to 1) of the largest gradient over the channels."""
     height, width, channels = image.shape
     for r in range(height):
         for c in range(width):
@@ -31,16 +31,17 @@ def _gradients(image, size, angle):  # type: ignore[no-untyped-def]
 
 @_compiled
 def _blur(plane, weights, step, line, out):  # type: ignore[no-untyped-def]
-    """Filter a plane along both axes, zeros around it, at every ``step``-th pixel.
+    """Filter a zero-padded plane along both axes, and sample every ``step``-th pixel into ``out``.
 
-    ``weights`` are of rows and of columns, each centred between the pixels of a step.
+    ``weights`` are two arrays of :func:`invarlearn.features.oriented.gaussian_weights`, one for the
+    rows and one for the columns.
     """
     rows, columns = weights
     height, width = plane.shape
-    tall, wide = out.shape
+    n_rows, n_columns = out.shape
     half = len(rows) // 2
     row_step, column_step = step
-    for r in range(tall):
+    for r in range(n_rows):
         first = r * row_step - half
         for c in range(width):
             line[c] = 0
@@ -49,7 +50,7 @@ def _blur(plane, weights, step, line, out):  # type: ignore[no-untyped-def]
             if 0 <= source < height:
                 for c in range(width):
                     line[c] += rows[k] * plane[source, c]
-        for c in range(wide):
+        for c in range(n_columns):
             total = 0.0
             start = c * column_step - len(columns) // 2
             for k in range(len(columns)):
@@ -61,49 +62,51 @@ def _blur(plane, weights, step, line, out):  # type: ignore[no-untyped-def]
 
 @_compiled
 def oriented_gradients(images, n_orientations, threshold, contrast, floor, cell, steps, out):  # type: ignore[no-untyped-def]
-    """Fill ``out``, (n, rows, columns, orientations), for images of shape (n, h, w, channels).
+    """Write the maps of images to ``out``, of shape (n, n_rows, n_columns, n_orientations).
 
     Parameters
     ----------
+    images : array of shape (n, height, width, channels)
+    n_orientations : int
     threshold : float
-        What is taken off every gradient, as a share of the largest.
-    contrast, cell : weights of rows and of columns
-        Of the filter for the local contrast, and of the one that blurs.
+        Soft threshold of the gradients, as a fraction of the largest.
+    contrast, cell : pairs of arrays
+        Weights along both axes, of the filter for the local contrast and of that for the maps.
     floor : float
-        What is added to the local contrast, as a share of the largest gradient that is left.
-    steps : (int, int)
-        Pixels between two outputs.
+        Constant added to the local contrast, as a fraction of the largest remaining gradient.
+    steps : pair of int
+        Distance between samples of a map along both axes, in pixels.
     """
     n, height, width, _ = images.shape
     size, angle = np.empty((height, width)), np.empty((height, width))
-    local = np.empty((height, width))
+    contrast_map = np.empty((height, width))
     plane = np.empty((height, width))
     line = np.empty(width)
-    small = np.empty(out.shape[1:3])
+    sampled = np.empty(out.shape[1:3])
     for i in range(n):
         _gradients(images[i], size, angle)
         if threshold > 0:
             size[:] = np.maximum(size - threshold * size.max(), 0.0)
         plane[:] = size * size
         largest = np.sqrt(plane.max())
-        _blur(plane, contrast, (1, 1), line, local)
+        _blur(plane, contrast, (1, 1), line, contrast_map)
         for r in range(height):
             for c in range(width):
-                around = np.sqrt(max(local[r, c], 0.0)) + floor * largest
-                if around > 0:
-                    size[r, c] /= around
+                divisor = np.sqrt(max(contrast_map[r, c], 0.0)) + floor * largest
+                if divisor > 0:
+                    size[r, c] /= divisor
         total = 0.0
         for k in range(n_orientations):
             for r in range(height):
                 for c in range(width):
-                    # shared between the two nearest orientations
-                    away = abs(angle[r, c] * n_orientations - k)
-                    away = min(away, n_orientations - away)
-                    plane[r, c] = size[r, c] * max(0.0, 1.0 - away)
-            _blur(plane, cell, steps, line, small)
-            for r in range(small.shape[0]):
-                for c in range(small.shape[1]):
-                    out[i, r, c, k] = np.sqrt(max(small[r, c], 0.0))
-                    total += max(small[r, c], 0.0)
+                    # linear interpolation between the two nearest orientations
+                    distance = abs(angle[r, c] * n_orientations - k)
+                    distance = min(distance, n_orientations - distance)
+                    plane[r, c] = size[r, c] * max(0.0, 1.0 - distance)
+            _blur(plane, cell, steps, line, sampled)
+            for r in range(sampled.shape[0]):
+                for c in range(sampled.shape[1]):
+                    out[i, r, c, k] = np.sqrt(max(sampled[r, c], 0.0))
+                    total += max(sampled[r, c], 0.0)
         if total > 0:
             out[i] *= 1 / np.sqrt(total)

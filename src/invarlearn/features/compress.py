@@ -1,4 +1,4 @@
-"""Fewer numbers that keep what differs between rows, and not between copies of a row."""
+"""Compression of features: principal directions, and whitening within groups of rows."""
 
 from __future__ import annotations
 
@@ -9,67 +9,74 @@ from scipy.sparse import csr_array
 
 
 def principal_directions(F: NDArray, n_components: int) -> tuple[NDArray, NDArray]:
-    """Give the mean of rows and their directions of largest variance.
+    """Return the mean of rows and their principal directions.
 
-    From the smaller of the two matrices of inner products, of rows or of features, in the
-    precision of the rows: directions whose variance is lost in rounding are left out.
+    They are computed from the eigenvectors of the smaller matrix of inner products, of rows or of
+    features, in the precision of the rows. Directions whose variance is below rounding errors are
+    omitted. For fewer rows than features this is faster than each solver of
+    :class:`sklearn.decomposition.PCA` (``python benchmarks/run.py libraries``).
 
     Parameters
     ----------
     F : array of shape (n, d)
     n_components : int
-        At most; no more than there are rows or features.
+        Largest number of directions.
 
     Returns
     -------
     mean : array of shape (d,)
-    directions : array of shape (d, n_components)
-        Orthonormal columns, the largest variance first.
+    directions : array of shape (d, n_directions)
+        Orthonormal columns, sorted by decreasing variance.
     """
     mean = F.mean(axis=0)
     centred = F - mean
-    few_rows = F.shape[0] < F.shape[1]
-    values, vectors = eigh(centred @ centred.T if few_rows else centred.T @ centred, driver="evd")
+    has_few_rows = F.shape[0] < F.shape[1]
+    values, vectors = eigh(
+        centred @ centred.T if has_few_rows else centred.T @ centred, driver="evd"
+    )
     order = np.argsort(values)[::-1][:n_components]
     precision = np.finfo(centred.dtype)
-    least = 100 * precision.eps * max(values[-1], precision.tiny)
-    order = order[values[order] > least]
-    if not few_rows:
+    smallest = 100 * precision.eps * max(values[-1], precision.tiny)
+    order = order[values[order] > smallest]
+    if not has_few_rows:
         return mean, vectors[:, order]
     return mean, centred.T @ (vectors[:, order] / np.sqrt(values[order]))
 
 
 def whitening(F: NDArray, groups: NDArray, strength: float, floor: float) -> NDArray:
-    """Give the matrix that shrinks directions in which rows of one group differ.
+    """Return the matrix that whitens rows within groups.
 
-    With S the covariance of rows about the mean of their group, divided by the mean of its
-    eigenvalues, this is ``(S + floor) ** (-strength / 2)``. With strength one, rows of a group
-    differ no more in one direction than in another, and what they never differ in counts most.
-    Groups are a sample and its copies, or the samples of a class.
+    Let S be the covariance of rows about the mean of their group, divided by the mean of its
+    eigenvalues. The matrix is ``(S + floor) ** (-strength / 2)``: it shrinks directions in which
+    rows of one group differ. With strength 1 and a small floor, the rows of a group then have equal
+    variance in all directions. A group is a sample with its augmented copies, or the samples of a
+    class.
 
     Parameters
     ----------
     F : array of shape (n, d)
-    groups : array of shape (n,) of integers
-        The group of each row.
+    groups : array of int of shape (n,)
+        Group of each row.
     strength : float
+        Strength of the whitening: 0 is none, 1 is complete.
     floor : float
+        Number that is added to all eigenvalues of S.
 
     Returns
     -------
     array of shape (d, d)
-        Symmetric; the identity where rows of a group do not differ.
+        Symmetric matrix; the identity if the rows of each group are equal.
     """
     if not F.size:
         return np.eye(F.shape[1], dtype=F.dtype)
     _, index, counts = np.unique(groups, return_inverse=True, return_counts=True)
     members = csr_array((np.ones(len(F), dtype=F.dtype), (index, np.arange(len(F)))))
     means = (members @ F) / counts[:, None].astype(F.dtype)
-    away = F - means[index]
-    values, vectors = np.linalg.eigh((away.T @ away / len(away)).astype(float))
+    residuals = F - means[index]
+    values, vectors = np.linalg.eigh((residuals.T @ residuals / len(residuals)).astype(float))
     values = np.maximum(values, 0)
     mean = values.mean()
-    # rows that differ by rounding only do not differ
+    # differences within groups that are below rounding errors are ignored
     if mean <= 1e-9 * F.var():
         return np.eye(F.shape[1], dtype=F.dtype)
     powers = (values / mean + floor) ** (-strength / 2)

@@ -1,7 +1,9 @@
-"""Which features suit which rows, if nothing is said: by the domain of the family."""
+"""Default families and default features, by the domain of the family."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from math import isqrt
 from typing import Any
 
@@ -9,49 +11,148 @@ import numpy as np
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from invarlearn._utils.validation import Shape
 from invarlearn.features.centred import Centred
 from invarlearn.features.invariant import InvariantFeatures
 from invarlearn.features.local import LocalKernelFeatures
 from invarlearn.features.oriented import OrientedGradients
 from invarlearn.transforms import Family, Identity, Rotation, Scaling, Shear, Translation
-from invarlearn.transforms._checks import Shape
+from invarlearn.transforms.domains import (
+    BAG,
+    IMAGE,
+    POLAR_IMAGE,
+    ROWS,
+    SEQUENCE,
+    SPECTROGRAM,
+    Domain,
+)
 from invarlearn.transforms.grid import image_shape
 
-# Squares of this side and larger are taken for images if nothing is said.
-SMALLEST_IMAGE = 8
-# Windows along a side of an image: of large images they lie further apart, and are wider.
-MOST_WINDOWS = 12
-# Landmarks, pixels of the maps between windows at least, and how wide these are, as a part of that.
-# Other speakers differ in where things lie, so that windows of spectrograms are wider; what lies
-# there is then told apart more finely.
-WINDOWS = {"image": (256, 3, 0.5), "spectrogram": (512, 4, 0.625)}
-# Of families of sequences with more elements than this, so many random ones are used.
-MOST_ELEMENTS = 256
+
+@dataclass(frozen=True)
+class EdgeSettings:
+    """Settings of the features that describe edges, for one domain.
+
+    Attributes
+    ----------
+    n_landmarks : int
+        Number of landmarks of :class:`LocalKernelFeatures`.
+    step : int
+        Smallest distance between the centres of pooling windows, in pixels of the gradient maps.
+    relative_blur : float
+        Standard deviation of a pooling window, divided by the distance between windows.
+    max_windows : int
+        Largest number of windows along a side. In large images, windows are wider and further
+        apart.
+    has_background : bool
+        Whether the border shows a background, whose brightness is irrelevant.
+    gradients : dict
+        Parameters of :class:`OrientedGradients`.
+    """
+
+    n_landmarks: int
+    step: int
+    relative_blur: float
+    max_windows: int = 12
+    has_background: bool = False
+    gradients: dict[str, Any] = field(default_factory=dict)
 
 
-def default_family(shape: Shape, n_features: int, name: str) -> Family:
-    """Give what should not matter if nothing is said: for images, modest affine maps.
+@dataclass(frozen=True)
+class InvariantFeatureSettings:
+    """Settings of the default features that are invariant features.
 
-    Turns by 15 degrees, changes of size by 15 %, shears by 0.25 and shifts by a fourteenth of the
-    side; of one line, shifts alone. Rows are images if ``shape`` says so, or if they are squares of
-    8 x 8 or more.
+    Attributes
+    ----------
+    n_templates, n_bins : int
+        Parameters of :class:`InvariantFeatures`.
+    max_elements : int
+        Larger families are represented by this number of random elements.
+    """
+
+    n_templates: int = 300
+    n_bins: int = 12
+    max_elements: int = 256
+
+
+# Settings of edge features by domain. Speakers differ in pitch and tempo, so that spectrograms are
+# pooled over wider windows, and more landmarks distinguish the patches within a window. Faint parts
+# of a sound are noise, so that small gradients are suppressed.
+EDGES: Mapping[Domain, EdgeSettings] = {
+    IMAGE: EdgeSettings(n_landmarks=256, step=3, relative_blur=0.5, has_background=True),
+    SPECTROGRAM: EdgeSettings(
+        n_landmarks=512,
+        step=4,
+        relative_blur=0.625,
+        gradients={"contrast": 12.0, "floor": 0.3, "threshold": 0.08},
+    ),
+}
+# Parameters of the oriented gradients of noisy images.
+NOISY_GRADIENTS: Mapping[str, Any] = {
+    "contrast": 12.0,
+    "floor": 0.6,
+    "smooth": 0.7,
+    "threshold": 0.25,
+    "despike": True,
+}
+
+
+def default_family(
+    shape: Shape,
+    n_features: int,
+    name: str,
+    rotation: float = 15,
+    scaling: float = 1.15,
+    shear: float = 0.25,
+    shift_divisor: float = 14,
+    smallest_image: int = 8,
+) -> Family:
+    """Return the family that is used if none is declared.
+
+    Images get small affine maps: rotations, scalings, shears and shifts. Images of one line get
+    shifts. Rows are treated as images if ``shape`` is given, or if they are large enough squares.
+    Other rows get the identity.
+
+    Parameters
+    ----------
+    shape : tuple or None
+    n_features : int
+    name : str
+        Name of the caller, for error messages about the shape.
+    rotation : float, default=15
+        Largest angle, in degrees.
+    scaling : float, default=1.15
+        Largest factor.
+    shear : float, default=0.25
+    shift_divisor : float, default=14
+        The largest shift is the shorter side, or the length of a line, divided by this number, and
+        at least one pixel.
+    smallest_image : int, default=8
+        Without a shape, rows are treated as square grey images if their side is at least this long.
+
+    Returns
+    -------
+    Family
     """
     side = isqrt(n_features)
-    if shape is None and (side * side != n_features or side < SMALLEST_IMAGE):
+    if shape is None and (side * side != n_features or side < smallest_image):
         return Identity()
     shape = image_shape(shape, n_features, name)
     if min(shape[:2]) == 1:
-        return Translation(max(1.0, max(shape[:2]) / 14), shape=shape)
-    pixels = max(1.0, min(shape[:2]) / 14)
-    family = Rotation(15) * Scaling(1.15) * Shear(0.25) * Translation(pixels)
+        return Translation(max(1.0, max(shape[:2]) / shift_divisor), shape=shape)
+    pixels = max(1.0, min(shape[:2]) / shift_divisor)
+    family = Rotation(rotation) * Scaling(scaling) * Shear(shear) * Translation(pixels)
     return family.with_shape(shape)
 
 
-def has_edges(family: Family, n_features: int) -> bool:
-    """Say whether a family acts on images, or spectrograms, of more than one line."""
-    if family.domain not in ("image", "spectrogram"):
-        return False
-    return min(family.resolve_shape(n_features)[:2]) > 1
+def edge_settings(
+    family: Family, n_features: int, edges: Mapping[Domain, EdgeSettings] = EDGES
+) -> EdgeSettings | None:
+    """Return the settings of edge features; None if rows are no images of two or more lines."""
+    settings = edges.get(family.domain)
+    if settings is None or min(family.resolve_shape(n_features)[:2]) == 1:
+        return None
+    return settings
 
 
 def default_features(
@@ -61,45 +162,110 @@ def default_features(
     random_state: Any,
     noisy: bool = False,
     centred: bool = False,
+    edges: Mapping[Domain, EdgeSettings] = EDGES,
+    noisy_gradients: Mapping[str, Any] = NOISY_GRADIENTS,
+    invariant: InvariantFeatureSettings = InvariantFeatureSettings(),
 ) -> Pipeline:
-    """Give the features, not fitted, for rows that a family acts on.
+    """Return the default features for rows that a family acts on, as an unfitted pipeline.
 
-    Images and spectrograms: oriented gradients, and local kernel features of these; gradients of
-    spectrograms are divided by the contrast of a wider neighbourhood, and pooled under wider
-    windows. ``n_landmarks=None`` are 256 for images and 512 for spectrograms. Sequences, and images
-    of one line: invariant features. Anything else: the rows themselves. The last two are
-    standardised. Noisy images are despiked and blurred a little before; faint gradients of them,
-    and of spectrograms, are left out.
+    Images and spectrograms get :class:`LocalKernelFeatures` of :class:`OrientedGradients`.
+    Sequences, and images of one line, get standardised :class:`InvariantFeatures`. Other rows are
+    standardised.
+
+    Parameters
+    ----------
+    family : Family
+    n_features : int
+    n_landmarks : int or None
+        Number of landmarks. None: 256 for images, 512 for spectrograms.
+    random_state : int or RandomState
+    noisy : bool, default=False
+        Whether images are despiked and smoothed, and small gradients are suppressed.
+    centred : bool, default=False
+        Whether images are centred first.
+    edges : dict from Domain to EdgeSettings
+        Settings of edge features, by the domain of the family.
+    noisy_gradients : dict
+        Parameters of :class:`OrientedGradients` for noisy images.
+    invariant : InvariantFeatureSettings
+        Settings of invariant features.
+
+    Returns
+    -------
+    Pipeline
     """
-    edges = has_edges(family, n_features)
-    if family.domain in ("sequence", "image", "spectrogram") and not edges:
-        few = family._size(n_features) <= MOST_ELEMENTS
-        invariant = InvariantFeatures(
-            family,
-            n_templates=300,
-            n_bins=12,
-            n_elements=None if few else MOST_ELEMENTS,
-            dtype="float64",
-            random_state=random_state,
-        )
-        return make_pipeline(invariant, StandardScaler())
-    if not edges:
-        return make_pipeline(StandardScaler())
-    shape = family.resolve_shape(n_features)
-    gradients = OrientedGradients(shape=shape)
-    usual, closest, width = WINDOWS[family.domain]
-    if family.domain == "spectrogram":
-        # faint parts of a sound are noise rather than strokes in a shadow
-        gradients.set_params(contrast=12.0, floor=0.3, threshold=0.08)
-    elif noisy:
-        gradients.set_params(contrast=12.0, floor=0.6, smooth=0.7, threshold=0.25, despike=True)
+    settings = edge_settings(family, n_features, edges)
+    if settings is not None:
+        shape = family.resolve_shape(n_features)
+        gradients = noisy_gradients if noisy else settings.gradients
+        steps = edge_features(settings, shape, n_landmarks, random_state, gradients)
+        return make_pipeline(*([Centred(shape=shape)] if centred else []), *steps)
+    build = FEATURES.get(family.domain, standardised_rows)
+    return build(family, n_features, random_state, invariant)
+
+
+def edge_features(
+    settings: EdgeSettings,
+    shape: tuple[int, ...],
+    n_landmarks: int | None,
+    random_state: Any,
+    gradient_params: Mapping[str, Any],
+) -> tuple[OrientedGradients, LocalKernelFeatures]:
+    """Return both steps of the edge features: oriented gradients and local kernel features."""
+    gradients = OrientedGradients(shape=shape, **gradient_params)
+    n_features = int(np.prod(shape))
     maps = gradients.fit(np.zeros((1, n_features), dtype=np.float32)).shape_
-    step = max(closest, -(-max(maps[:2]) // MOST_WINDOWS))
+    step = max(settings.step, -(-max(maps[:2]) // settings.max_windows))
     local = LocalKernelFeatures(
-        usual if n_landmarks is None else n_landmarks,
+        settings.n_landmarks if n_landmarks is None else n_landmarks,
         step=step,
-        blur=width * step,
+        blur=settings.relative_blur * step,
         shape=maps,
         random_state=random_state,
     )
-    return make_pipeline(*([Centred(shape=shape)] if centred else []), gradients, local)
+    return gradients, local
+
+
+def standardised_invariant_features(
+    family: Family, n_features: int, random_state: Any, invariant: InvariantFeatureSettings
+) -> Pipeline:
+    """Return standardised invariant features, with random elements of large families."""
+    is_small = family.size(n_features) <= invariant.max_elements
+    features = InvariantFeatures(
+        family,
+        n_templates=invariant.n_templates,
+        n_bins=invariant.n_bins,
+        n_elements=None if is_small else invariant.max_elements,
+        dtype="float64",
+        random_state=random_state,
+    )
+    return make_pipeline(features, StandardScaler())
+
+
+def standardised_rows(
+    family: Family, n_features: int, random_state: Any, invariant: InvariantFeatureSettings
+) -> Pipeline:
+    """Return a pipeline that standardises rows."""
+    return make_pipeline(StandardScaler())
+
+
+# The entries of images and spectrograms are for rows of one line only.
+FEATURES: dict[Domain, Callable[..., Pipeline]] = {
+    IMAGE: standardised_invariant_features,
+    SPECTROGRAM: standardised_invariant_features,
+    SEQUENCE: standardised_invariant_features,
+    POLAR_IMAGE: standardised_rows,
+    BAG: standardised_rows,
+    ROWS: standardised_rows,
+}
+
+
+def missing_default_message(family: Family) -> str | None:
+    """Return a warning message if the domain of a family has no default features, or None."""
+    if FEATURES.get(family.domain) is not None:
+        return None
+    names = ", ".join(str(domain) for domain in FEATURES)
+    return (
+        f"There are no default features for the domain {str(family.domain)!r} of {family!r}: "
+        f"rows are only standardised. Set features, or a family with one of the domains {names}."
+    )

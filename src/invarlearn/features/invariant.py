@@ -1,7 +1,8 @@
-"""Invariant features: projections on the orbits of random templates, pooled (papers 000, 001)."""
+"""Invariant features: pooled projections on the orbits of random templates."""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,94 +13,116 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin, clon
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from invarlearn._dask import is_dask, sampled, transformed
-from invarlearn._readable import Readable
-from invarlearn.features._projections import TemplateOrbits, pooled
-from invarlearn.features.templates import (
-    data_templates,
-    gaussian_templates,
-    local_templates,
-    normalized,
-    sphere_templates,
+from invarlearn._utils.dask import is_dask, sampled, transformed
+from invarlearn._utils.repr import ReprMixin
+from invarlearn._utils.validation import check_choice, check_generator, check_number
+from invarlearn.features.pooling import PROJECTION_POOLINGS
+from invarlearn.features.projections import PooledProjections, TemplateOrbits, prepare_rows
+from invarlearn.features.templates import TEMPLATES_OF_DOMAIN, TemplateSampler
+from invarlearn.features.thresholds import (
+    midpoint_thresholds,
+    quantile_thresholds,
+    uniform_thresholds,
 )
 from invarlearn.transforms import Family, Identity
-from invarlearn.transforms._checks import check_generator, check_number
-from invarlearn.transforms._threads import slices
 from invarlearn.transforms.grid import Grid, as_grid
 
-# Quantiles are taken of about so many projections of each template.
-SAMPLE = 20_000
-
 _TEMPLATES = ("auto", "gaussian", "sphere", "local", "data")
-_POOLINGS = ("cdf", "histogram", "moments", "max")
 _THRESHOLDS = ("quantile", "uniform", "midpoint")
 _DTYPES = ("float16", "float32", "float64")
 
 
-class InvariantFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Readable):
-    """How the projections of a row on transformed templates are distributed.
+class InvariantFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ReprMixin):
+    r"""Distributions of the projections of a row on transformed templates.
 
-    For each random template t, a row x is projected on every transformation gt of the family; the
-    features are the shares of these projections up to each of several thresholds, that is, the
-    cumulative distribution of <x, gt> over g. If the family is a group that keeps norms, they do
-    not change when x is transformed; otherwise they change little.
+    With m random templates :math:`t_j`, k elements :math:`g_i` of the family and thresholds
+    :math:`\tau_{jb}`, the features of a row x are the empirical distribution functions of its
+    projections,
+
+    .. math:: z_{jb}(x) = c \, \frac{1}{k} \, \#\{i : \langle x, g_i t_j \rangle \le \tau_{jb}\},
+
+    or another pooling of the k projections on each template. The family acts on the templates only,
+    never on the data. If it is a group that preserves norms, then z(gx) = z(x) for each of its
+    elements; otherwise z is approximately invariant.
 
     Parameters
     ----------
     family : Family, optional
-        What should not matter. It acts on the templates only, never on the data. None: nothing.
+        Transformations to which features are invariant. None: only the identity.
     n_templates : int, default=500
+        Number m of templates.
     n_bins : int, default=20
-        Thresholds of each template; with uniform thresholds there are ``2 n_bins + 1``. For
-        ``pooling="moments"``, how many moments.
+        Number of quantile thresholds of each template. There are ``2 n_bins + 1`` uniform
+        thresholds and ``2 n_bins`` midpoints. With ``pooling="moments"``, the number of moments.
     templates : {"auto", "gaussian", "sphere", "local", "data"} or array, default="auto"
-        "gaussian": N(0, I/d), drawn again if the squared norm is ``1 + epsilon`` or more.
-        "sphere": uniform on the unit sphere. "local": smooth noise under a Gaussian window at a
-        random place of the image. "data": training rows less their mean, or pieces of them if
-        ``envelope`` is given. An array has a template in each row. "auto": local for images and
-        spectrograms, Gaussian otherwise.
+        - "gaussian": N(0, I/d), drawn again if the squared norm is ``1 + epsilon`` or more.
+        - "sphere": uniform on the unit sphere.
+        - "local": smooth noise under a Gaussian window at a random position of the image.
+        - "data": centred training rows; with ``envelope``, under windows as in "local".
+        - array of shape (n_templates, n_features): these templates.
+        - "auto": "local" for images and spectrograms, "gaussian" for all other domains.
     thresholds : {"quantile", "uniform", "midpoint"}, default="quantile"
-        "quantile": of the projections of the training rows on each template. "uniform": the
-        paper's, ``s k / n_bins`` for k from ``-n_bins`` to ``n_bins``. "midpoint": halfway between
-        those, which removes a bias of s / (2 n_bins) from inner products.
+        - "quantile": of the projections of training rows on each template.
+        - "uniform": ``s k / n_bins`` for k from ``-n_bins`` to ``n_bins``, as in Mroueh et al.
+        - "midpoint": halfway between uniform thresholds, which removes a bias of
+          ``s / (2 n_bins)`` from inner products.
     pooling : {"cdf", "histogram", "moments", "max"}, default="cdf"
-        "histogram": shares between thresholds. "moments": the mean and the roots of central
-        moments. "max": the largest projection.
+        - "cdf": the proportion of projections up to each threshold.
+        - "histogram": the proportion between neighbouring thresholds, and beyond both ends.
+        - "moments": the mean, and roots of the central moments from the second on.
+        - "max": the largest projection.
     n_elements : int, optional
-        Draw so many random elements of the family; None: all that it lists.
+        Number of random elements of the family to use. None: use all elements that it lists.
     s : float, optional
-        Uniform thresholds lie between -s and s. None: ``1 + epsilon`` times the largest norm of a
+        Range of uniform thresholds, from -s to s. None: ``1 + epsilon`` times the largest norm of a
         training row.
     epsilon : float, default=0.1
+        Squared norms of Gaussian templates are less than ``1 + epsilon``. It also determines the
+        default of ``s``.
     envelope : float or pair of floats, optional
-        Standard deviation of the window of local templates, in pixels. None: an eighth of each
-        side for "local".
+        Standard deviation of the windows of templates, in pixels. None: an eighth of each side for
+        "local", no windows for "data".
     blur : float, default=0.8
-        Of the noise in local templates, in pixels.
+        Standard deviation, in pixels, of the Gaussian that smooths the noise of local templates.
     normalize : bool, default=False
-        Whether rows are divided by their norms first.
+        Whether to divide rows by their norms first.
     dtype : {"float32", "float64", "float16"}, default="float32"
-        Of the result. Computed in double precision for "float64", in single otherwise.
+        Dtype of the result. "float64" is computed in double precision, the others in single
+        precision.
+    n_projections : int, default=20000
+        Approximate number of projections on each template from which quantile thresholds are
+        computed. At least 50 training rows are used.
     random_state : int, RandomState or None
+        Seed of templates, random elements and the rows for quantiles.
 
     Attributes
     ----------
     templates_ : array of shape (n_templates, n_features)
-    thresholds_ : array of shape (n_templates, thresholds)
+        Templates.
+    thresholds_ : array of shape (n_templates, n_thresholds)
+        Thresholds; the poolings "moments" and "max" have none.
     scale_ : float
-        What shares are multiplied with, so that inner products approximate a kernel: with
-        Gaussian templates and uniform thresholds exactly the feature map of paper 000.
+        Constant c. With uniform thresholds it is the square root of ``s / (n_bins m)``, so that
+        inner products of features approximate a kernel. Otherwise it is the inverse square root of
+        the number of features.
     s_ : float
-        Of uniform thresholds.
+        Range of uniform thresholds.
+    family_ : Family
+        Clone of the family; the identity without a family.
+    sampler_ : TemplateSampler or None
+        Distribution of the templates; None if they were passed as an array.
+    projections_ : PooledProjections
+        Fitted map: orbits of templates, thresholds and pooling.
     n_features_in_ : int
 
     See Also
     --------
-    invarlearn.features.theory : the kernel that inner products of features tend to.
+    invarlearn.features.theory : The kernel that inner products of features converge to.
 
     References
     ----------
-    Mroueh, Voinea and Poggio, Learning with group invariant features: a kernel perspective (2015).
+    Mroueh, Voinea and Poggio, Learning with group invariant features: a kernel perspective (2015):
+    with Gaussian templates and uniform thresholds, z is the feature map Phi of its section 2.
 
     Examples
     --------
@@ -127,6 +150,7 @@ class InvariantFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Reada
         blur: float = 0.8,
         normalize: bool = False,
         dtype: DTypeLike = "float32",
+        n_projections: int = 20_000,
         random_state: Any = None,
     ):
         self.family = family
@@ -142,80 +166,83 @@ class InvariantFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Reada
         self.blur = blur
         self.normalize = normalize
         self.dtype = dtype
+        self.n_projections = n_projections
         self.random_state = random_state
 
     def fit(self, X: ArrayLike, y: Any = None) -> InvariantFeatures:
-        """Draw the templates, and place the thresholds.
+        """Draw the templates and compute the thresholds.
 
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
-            A sample of the rows is enough; of a Dask array one is drawn from up to 16 blocks.
+            Training rows; a subset is enough. From a Dask array, about 1,000 rows in up to 16
+            blocks are sampled.
         y : ignored
+
+        Returns
+        -------
+        self
         """
         if is_dask(X):
             X = sampled(X, 1000)
         self._check_parameters()
-        X = validate_data(self, X, accept_sparse="csr", dtype=self._accepted())
+        X = validate_data(self, X, accept_sparse="csr", dtype=self._input_dtypes())
         rng = check_generator(self.random_state)
-        d = X.shape[1]
-        family = self._family()
-        family.resolve_shape(d)
-        self._pooling, self._placed = self.pooling, self.thresholds
-        self._normalize, self._kind = bool(self.normalize), self._template_kind()
-        self.templates_ = self._drawn_templates(X, rng)
-        if not self.templates_.any():
-            raise ValueError("all templates are zero: templates='data' needs rows that differ")
-        self._orbits = TemplateOrbits(self.templates_, self._action(d, rng))
+        self.family_ = Identity() if self.family is None else clone(self.family)
+        self.family_.resolve_shape(X.shape[1])
+        self.sampler_ = self._template_sampler(X.shape[1])
+        self.templates_ = self._draw_templates(X, rng)
+        orbits = TemplateOrbits(self.templates_, self._action(X.shape[1], rng))
         self.s_ = self._range(X)
-        thresholds = self._placed_thresholds(X, rng)
-        self.thresholds_ = np.asarray(thresholds, dtype=self._precision())
-        self._width = self._n_values()
-        self.scale_ = self._scale()
+        self.thresholds_ = self._place_thresholds(X, orbits, rng).astype(self._precision())
+        n_values = PROJECTION_POOLINGS[self.pooling].count(
+            self.thresholds_.shape[1], int(self.n_bins)
+        )
+        self.scale_ = self._scale(n_values)
+        self.projections_ = PooledProjections(
+            orbits=orbits,
+            thresholds=self.thresholds_,
+            placement=self.thresholds,
+            pooling=self.pooling,
+            n_values=n_values,
+            scale=self.scale_,
+            normalize=bool(self.normalize),
+        )
         return self
 
     def transform(self, X: ArrayLike, out: NDArray | None = None) -> NDArray:
-        """Give the features of rows.
+        """Compute the features of rows.
 
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
-            Or a Dask array or dataframe, which gives a Dask array.
+            Rows. For a Dask array or dataframe, the result is a Dask array.
         out : array of shape (n_samples, n_features_out), optional
-            Where to put them, such as a memory map, in any floating precision.
+            Array that receives the features, of any floating-point dtype, such as a memory map.
 
         Returns
         -------
         array of shape (n_samples, n_features_out)
-            Features of the first template, then of the second; ``out`` if it was given.
+            The features of the first template, then those of the second; ``out`` if it was passed.
         """
         check_is_fitted(self)
         if is_dask(X):
             return transformed(X, self, self._n_features_out, self.dtype)
-        X = validate_data(self, X, accept_sparse="csr", dtype=self._accepted(), reset=False)
+        X = validate_data(self, X, accept_sparse="csr", dtype=self._input_dtypes(), reset=False)
         shape = (X.shape[0], self._n_features_out)
         if out is None:
             out = np.empty(shape, dtype=self.dtype)
         elif out.shape != shape or not out.flags.c_contiguous or out.dtype.kind != "f":
             raise ValueError(
-                f"out must be a contiguous array of shape {shape} and floating numbers, not "
-                f"{out.dtype} of shape {out.shape}"
+                f"out must be a C-contiguous array of shape {shape} and a floating-point dtype, "
+                f"not an array of shape {out.shape} and dtype {out.dtype}"
             )
-        m = len(self.templates_)
-        pooled(
-            X,
-            self._orbits,
-            self.thresholds_,
-            self._pool(),
-            out.reshape(len(out), m, self._width),
-            self.thresholds_.dtype.type(self.scale_),
-            self._prepared,
-        )
+        self.projections_.transform(X, out)
         return out
 
     @property
     def _n_features_out(self) -> int:
-        return len(self.templates_) * self._width
+        return self.projections_.n_features_out
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -223,65 +250,67 @@ class InvariantFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Reada
         tags.transformer_tags.preserves_dtype = []
         return tags
 
-    # -- fitting -------------------------------------------------------------------------------
+    def _precision(self) -> Any:
+        return np.float64 if np.dtype(self.dtype) == np.float64 else np.float32
 
-    def _family(self) -> Family:
-        return Identity() if self.family is None else clone(self.family)
-
-    def _action(self, d: int, rng: np.random.RandomState) -> Any:
-        family = self._family()
-        if self.n_elements is not None:
-            return family._drawn(int(self.n_elements), rng, d)
-        if not np.isfinite(family._size(d)):
-            raise ValueError(
-                f"the elements of {family!r} cannot be listed: set n_elements, to draw some"
-            )
-        return family._listed(d)
-
-    def _template_kind(self) -> str:
-        """Say which templates are meant; "given" for an array."""
-        if not isinstance(self.templates, str):
-            return "given"
-        if self.templates != "auto":
-            return self.templates
-        return "local" if self._family().domain in ("image", "spectrogram") else "gaussian"
-
-    def _accepted(self) -> list[Any]:
-        """Give the precisions that rows are taken in; others become the first."""
+    def _input_dtypes(self) -> list[Any]:
+        """Return the allowed dtypes of rows; other dtypes are converted to the first."""
         single = self._precision() == np.float32
         return [np.float32, np.float64] if single else [np.float64, np.float32]
 
-    def _drawn_templates(self, X: Any, rng: np.random.RandomState) -> NDArray:
-        d, m, precision = X.shape[1], int(self.n_templates), self._precision()
+    def _action(self, d: int, rng: np.random.RandomState) -> Any:
+        if self.n_elements is not None:
+            return self.family_.draw(int(self.n_elements), rng, d)
+        if not np.isfinite(self.family_.size(d)):
+            raise ValueError(
+                f"the elements of {self.family_!r} cannot be listed: set n_elements to the number "
+                "of random elements to draw"
+            )
+        return self.family_.elements(d)
+
+    def _template_sampler(self, d: int) -> TemplateSampler | None:
         if not isinstance(self.templates, str):
+            return None
+        kind = self.templates
+        if kind == "auto":
+            domain = self.family_.domain
+            if domain not in TEMPLATES_OF_DOMAIN:
+                warnings.warn(
+                    f"templates='auto' has no default for the domain {str(domain)!r} of "
+                    f"{self.family_!r}, so that Gaussian templates are used. Set templates, such "
+                    "as 'local' for rows with the axes of an image",
+                    stacklevel=3,
+                )
+            kind = TEMPLATES_OF_DOMAIN.get(domain, "gaussian")
+        blur, epsilon = float(self.blur), float(self.epsilon)
+        if kind == "local":
+            check_number(self.blur, "blur", low=0)
+        elif kind != "data" or self.envelope is None:
+            return TemplateSampler(kind, epsilon, blur=blur)
+        grid = self._grid(d)
+        return TemplateSampler(kind, epsilon, grid, self._envelope(grid), blur)
+
+    def _draw_templates(self, X: Any, rng: np.random.RandomState) -> NDArray:
+        precision = self._precision()
+        if self.sampler_ is None:
             templates = check_array(
                 self.templates, dtype=precision, copy=True, input_name="templates"
             )
-            if templates.shape[1] != d:
+            if templates.shape[1] != X.shape[1]:
                 raise ValueError(
-                    f"templates have {templates.shape[1]} features, but X has {d}: they must agree"
+                    f"templates have {templates.shape[1]} features, but X has {X.shape[1]}: they "
+                    "must agree"
                 )
-            return templates
-        kind = self._template_kind()
-        if kind == "gaussian":
-            templates = gaussian_templates(m, d, float(self.epsilon), rng)
-        elif kind == "sphere":
-            templates = sphere_templates(m, d, rng)
-        elif kind == "local":
-            grid = self._grid(d)
-            blur = check_number(self.blur, "blur", low=0)
-            templates = local_templates(m, grid, self._envelope(grid), blur, rng)
         else:
-            most = max(m, 1000)
-            rows = X[np.sort(rng.permutation(X.shape[0])[:most])]
-            rows = rows.toarray() if issparse(rows) else rows
-            grid = self._grid(d) if self.envelope is not None else None
-            envelope = None if grid is None else self._envelope(grid)
-            templates = data_templates(m, rows, grid, envelope, rng)
-        return templates.astype(precision)
+            templates = self.sampler_.draw(int(self.n_templates), X, rng).astype(precision)
+        if not templates.any():
+            raise ValueError(
+                "all templates are zero: pass training rows that differ, or choose other templates"
+            )
+        return templates
 
     def _grid(self, d: int) -> Grid:
-        shape = self._family().resolve_shape(d)
+        shape = self.family_.resolve_shape(d)
         return (1, shape[0], 1) if len(shape) == 1 else as_grid(shape)
 
     def _envelope(self, grid: Grid) -> tuple[float, float]:
@@ -303,98 +332,56 @@ class InvariantFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Reada
         largest = float(np.sqrt(np.max(squares)))
         return (1 + epsilon) * (largest if largest > 0 else 1.0)
 
-    def _placed_thresholds(self, X: Any, rng: np.random.RandomState) -> NDArray:
-        m, n = len(self.templates_), int(self.n_bins)
-        if self.pooling in ("moments", "max"):
+    def _place_thresholds(
+        self, X: Any, orbits: TemplateOrbits, rng: np.random.RandomState
+    ) -> NDArray:
+        m, n_bins = len(self.templates_), int(self.n_bins)
+        if not PROJECTION_POOLINGS[self.pooling].has_thresholds:
             return np.zeros((m, 0))
         if self.thresholds == "uniform":
-            return np.tile(self.s_ * np.arange(-n, n + 1) / n, (m, 1))
+            return uniform_thresholds(self.s_, n_bins, m)
         if self.thresholds == "midpoint":
-            return np.tile(self.s_ * (np.arange(-n, n) + 0.5) / n, (m, 1))
-        count = n if self.pooling == "cdf" else n - 1
-        levels = (np.arange(count) + 1) / (count + 1)
-        most = max(50, SAMPLE // len(self._orbits.action))
-        most = min(most, 1000 if X.shape[1] > 1000 else most)
-        chosen = rng.permutation(X.shape[0])[:most]
-        rows = X[np.sort(chosen)]
-        rows = rows.toarray() if issparse(rows) else rows
-        rows = self._prepared(rows.astype(self._precision()))
-        thresholds = np.empty((m, count))
-        for some, orbits in self._orbits.blocks(self._precision()):
-            k = len(orbits) // (some.stop - some.start)
-            for few in slices(some.stop - some.start, 2**24 // (k * len(rows))):
-                fits = orbits[few.start * k : few.stop * k] @ rows.T
-                found = [quantiles(row.ravel(), levels) for row in np.split(fits, len(fits) // k)]
-                thresholds[some.start + few.start : some.start + few.stop] = found
-        return thresholds
+            return midpoint_thresholds(self.s_, n_bins, m)
+        n_rows = max(50, int(self.n_projections) // len(orbits.action))
+        n_rows = min(n_rows, 1000) if X.shape[1] > 1000 else n_rows
+        rows = X[np.sort(rng.permutation(X.shape[0])[:n_rows])]
+        rows = (rows.toarray() if issparse(rows) else rows).astype(self._precision())
+        # a histogram has one bin more than thresholds
+        n_thresholds = n_bins if self.pooling == "cdf" else n_bins - 1
+        return quantile_thresholds(prepare_rows(rows, bool(self.normalize)), orbits, n_thresholds)
 
-    def _n_values(self) -> int:
-        n_thresholds = self.thresholds_.shape[1]
-        return {
-            "cdf": n_thresholds,
-            "histogram": n_thresholds + 1,
-            "moments": int(self.n_bins),
-            "max": 1,
-        }[self.pooling]
-
-    def _scale(self) -> float:
+    def _scale(self, n_values: int) -> float:
         m = len(self.templates_)
-        if self.thresholds != "quantile" and self.pooling in ("cdf", "histogram"):
+        if self.thresholds != "quantile" and PROJECTION_POOLINGS[self.pooling].has_thresholds:
             return float(np.sqrt(self.s_ / (int(self.n_bins) * m)))
-        return float(1 / np.sqrt(self._width * m))
-
-    # -- transforming --------------------------------------------------------------------------
-
-    def _precision(self) -> Any:
-        return np.float64 if np.dtype(self.dtype) == np.float64 else np.float32
-
-    def _prepared(self, rows: NDArray) -> NDArray:
-        if not np.isfinite(rows).all():
-            raise ValueError(
-                f"rows are too large for {rows.dtype}: scale them, or choose dtype='float64'"
-            )
-        return normalized(rows) if self._normalize else rows
-
-    def _pool(self) -> Any:
-        from invarlearn.features import _pooling
-
-        return getattr(_pooling, f"pool_{self._pooling}")
+        return float(1 / np.sqrt(n_values * m))
 
     def _check_parameters(self) -> None:
         if self.family is not None and not isinstance(self.family, Family):
             raise TypeError(
-                f"family={self.family!r} is not a Family: build one from invarlearn.transforms "
-                "(a * b does both, a | b one or the other)"
+                f"family={self.family!r} is not a Family: pass one from invarlearn.transforms, or "
+                "a product a * b or union a | b of families"
             )
         check_number(self.n_templates, "n_templates", low=1, whole=True)
         check_number(self.n_bins, "n_bins", low=1, whole=True)
+        check_number(self.n_projections, "n_projections", low=1, whole=True)
         if self.n_elements is not None:
             check_number(self.n_elements, "n_elements", low=1, whole=True)
-        choices = (
+        choices: tuple[tuple[str, Sequence[str]], ...] = (
             ("templates", _TEMPLATES),
-            ("pooling", _POOLINGS),
+            ("pooling", tuple(PROJECTION_POOLINGS)),
             ("thresholds", _THRESHOLDS),
         )
-        for name, known in choices:
+        for name, allowed in choices:
             value = getattr(self, name)
-            given = name == "templates" and not isinstance(value, str)
-            if not given and value not in known:
-                raise ValueError(f"{name}={value!r} is unknown: choose one of {', '.join(known)}")
+            is_array = name == "templates" and not isinstance(value, str)
+            if not is_array:
+                check_choice(value, allowed, name)
         try:
-            known_dtype = np.dtype(self.dtype).name in _DTYPES
+            is_supported = np.dtype(self.dtype).name in _DTYPES
         except TypeError:
-            known_dtype = False
-        if not known_dtype:
+            is_supported = False
+        if not is_supported:
             raise ValueError(f"dtype={self.dtype!r} must be one of {', '.join(_DTYPES)}")
         if self.pooling == "histogram" and self.thresholds == "quantile" and self.n_bins < 2:
-            raise ValueError("n_bins=1 makes a histogram of one bin: choose 2 or more")
-
-
-def quantiles(values: NDArray, levels: NDArray) -> NDArray:
-    """Give quantiles that lie between two different values, so that rounding cannot cross them."""
-    values = np.sort(values).astype(float)
-    gap = 1e-5 * max(abs(values[0]), abs(values[-1]), np.finfo(float).tiny)
-    below = values[np.ceil(levels * len(values)).astype(int) - 1]
-    after = np.searchsorted(values, below + gap)
-    above = np.where(after < len(values), values[np.minimum(after, len(values) - 1)], below + gap)
-    return (below + above) / 2
+            raise ValueError("n_bins=1 is a histogram of one bin: choose n_bins=2 or more")

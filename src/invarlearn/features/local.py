@@ -1,4 +1,4 @@
-"""Features whose inner products approximate a kernel of patches, pooled over places."""
+"""Local kernel features: a kernel of patches, approximated by landmarks and pooled."""
 
 from __future__ import annotations
 
@@ -10,60 +10,69 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.cluster import MiniBatchKMeans
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from invarlearn._dask import is_dask, sampled, transformed
-from invarlearn.features.templates import normalized
-from invarlearn.transforms._checks import Shape, check_generator, check_number
-from invarlearn.transforms._threads import in_threads, one_thread_of_openmp, slices
+from invarlearn._utils.dask import is_dask, sampled, transformed
+from invarlearn._utils.parallel import in_threads, limit_openmp_threads, slices
+from invarlearn._utils.validation import Shape, check_generator, check_number
+from invarlearn.features.templates import unit_norm_rows
 from invarlearn.transforms.grid import image_grid, whole_shape
 
-# Landmarks are found among about so many patches, of so many rows at most, and of fewer if all
-# patches of these take more than so many bytes.
-SAMPLE, ROWS, PATCH_BYTES = 20_000, 500, 2**29
-
-# A thread works on patches and their similarities of about this size.
+# Patches and their similarities to landmarks are computed in blocks of about this size.
 BLOCK_BYTES = 8 * 2**20
 
 
 class LocalKernelFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    """Which patches a map has, and roughly where.
+    r"""Similarities of the patches of an image to landmarks, pooled over windows.
 
-    Two patches p and q of the same map are compared by ``|p| |q| exp(beta (cos(p, q) - 1))``. Every
-    patch becomes a vector whose inner products approximate that (Nyström's method with landmarks
-    from the data); these vectors are averaged under Gaussian windows, so that a patch may lie a
-    little off, and the result is divided by its norm. Over the maps of
-    :class:`OrientedGradients` this tells corners, ends and crossings of strokes apart.
+    Patches p and q are compared by the kernel
+
+    .. math:: \kappa(p, q) = |p| \, |q| \, e^{\beta (\cos(p, q) - 1)}.
+
+    With landmarks :math:`w_1, \dots, w_m` of norm one, the feature vector of a patch is Nyström's
+    approximation :math:`\psi(p) = K_{ww}^{-1/2} \kappa(w, p)`. The features of an image are
+
+    .. math:: z_a = \sum_u h_a(u) \, \psi(p_u)
+
+    for Gaussian windows h_a on a regular grid and the patches p_u at all pixels u, divided by the
+    norm of z. The windows tolerate small displacements. Applied to the maps of
+    :class:`OrientedGradients`, patches distinguish corners, ends and crossings of strokes.
 
     Parameters
     ----------
     n_landmarks : int, default=256
-        Patches that others are compared with: centres of clusters of training patches.
+        Number m of landmarks, which are cluster centres of training patches. If there are no more
+        than m training patches, all distinct patches are landmarks.
     width : int, default=3
-        Side of a patch, in pixels of the map.
+        Side of a patch, in pixels; no larger than the side of the image.
     beta : float, default=6.0
-        How quickly the similarity of patches falls with their angle.
+        Decay of the kernel with the angle between patches.
     step : int, default=3
-        Pixels between two windows.
+        Distance between neighbouring windows, in pixels.
     blur : float, default=1.5
-        Standard deviation of a window, in pixels.
+        Standard deviation of the windows, in pixels.
     shape : tuple, optional
-        Shape of a row: (height, width) or (height, width, channels). None: a square image. Along an
-        axis of one pixel patches are one pixel wide; -1 for one of the numbers: what is left for
-        it, so (1, -1) is a signal of any length.
+        Shape of a row: (height, width) or (height, width, channels). None: a square image. One of
+        the sides may be -1, and is inferred: (1, -1) is a signal of any length.
+    sample_patches : int, default=20000
+        Largest number of training patches that are clustered.
+    sample_rows : int, default=500
+        Largest number of training rows from which these patches are drawn.
+    sample_bytes : int, default=2**29
+        Largest size, in bytes, of all patches of these rows: fewer rows of large images are used.
     random_state : int, RandomState or None
-        Of the landmarks.
+        Seed of the sample and of the clusters.
 
     Attributes
     ----------
     landmarks_ : array of shape (n_landmarks, pixels of a patch)
-        Of norm one.
+        Landmarks of norm one.
     shape_ : tuple (rows, columns, n_landmarks)
-        Shape of a transformed row.
+        Shape of a transformed row: windows along both axes, and landmarks.
     n_features_in_ : int
 
     References
     ----------
-    Mairal, End-to-end kernel learning with supervised convolutional kernel networks (2016), whose
-    unsupervised layer this is; the locality of Liu et al. (paper 003) with another kernel.
+    Mairal, End-to-end kernel learning with supervised convolutional kernel networks (2016). This
+    transformer is one layer, with unsupervised landmarks and normalised output.
 
     Examples
     --------
@@ -84,6 +93,9 @@ class LocalKernelFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         step: int = 3,
         blur: float = 1.5,
         shape: Shape = None,
+        sample_patches: int = 20_000,
+        sample_rows: int = 500,
+        sample_bytes: int = 2**29,
         random_state: Any = None,
     ):
         self.n_landmarks = n_landmarks
@@ -92,21 +104,32 @@ class LocalKernelFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         self.step = step
         self.blur = blur
         self.shape = shape
+        self.sample_patches = sample_patches
+        self.sample_rows = sample_rows
+        self.sample_bytes = sample_bytes
         self.random_state = random_state
 
     def fit(self, X: ArrayLike, y: Any = None) -> LocalKernelFeatures:
-        """Find the landmarks.
+        """Choose the landmarks among the patches of training rows.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            A sample of the rows is enough; of a Dask array one is drawn.
+            Training rows, of which up to ``sample_rows`` are used. From a Dask array, only these
+            are loaded.
         y : ignored
+
+        Returns
+        -------
+        self
         """
+        sample_rows = int(check_number(self.sample_rows, "sample_rows", low=1, whole=True))
+        check_number(self.sample_patches, "sample_patches", low=1, whole=True)
+        check_number(self.sample_bytes, "sample_bytes", low=1, whole=True)
         if is_dask(X):
-            X = sampled(X, ROWS)
+            X = sampled(X, sample_rows)
         X = validate_data(self, X, dtype=[np.float64, np.float32])
-        most = int(check_number(self.n_landmarks, "n_landmarks", low=1, whole=True))
+        check_number(self.n_landmarks, "n_landmarks", low=1, whole=True)
         width = int(check_number(self.width, "width", low=1, whole=True))
         step = int(check_number(self.step, "step", low=1, whole=True))
         self._beta = float(check_number(self.beta, "beta", low=np.finfo(float).tiny))
@@ -114,22 +137,21 @@ class LocalKernelFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         self._grid = image_grid(
             whole_shape(self.shape, X.shape[1]), X.shape[1], type(self).__name__
         )
-        # a patch is no larger than the map
+        # patches are no larger than the image
         self._window = tuple(min(width, side) for side in self._grid[:2])
-        places = [side - size + 1 for side, size in zip(self._grid[:2], self._window, strict=True)]
-        self._pools = [window_weights(n, step, blur) for n in places]
-        rng = check_generator(self.random_state)
-        self.landmarks_ = self._found_landmarks(X, most, rng)
-        similar = np.exp(self._beta * (self.landmarks_ @ self.landmarks_.T - 1))
-        values, vectors = np.linalg.eigh(similar)
-        # directions that landmarks hardly have would be noise
+        counts = [side - size + 1 for side, size in zip(self._grid[:2], self._window, strict=True)]
+        self._pools = [pooling_windows(n, step, blur) for n in counts]
+        self.landmarks_ = self._choose_landmarks(X, check_generator(self.random_state))
+        gram = np.exp(self._beta * (self.landmarks_ @ self.landmarks_.T - 1))
+        values, vectors = np.linalg.eigh(gram)
+        # directions of small eigenvalues would magnify noise
         values = np.maximum(values, 1e-4 * values[-1])
         self._whiten = (vectors / np.sqrt(values)) @ vectors.T
         self.shape_ = (*(len(pool) for pool in self._pools), len(self.landmarks_))
         return self
 
     def transform(self, X: ArrayLike) -> NDArray:
-        """Give the pooled vectors.
+        """Return the pooled features of the patches of each row.
 
         Parameters
         ----------
@@ -138,70 +160,71 @@ class LocalKernelFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         Returns
         -------
         array of shape (n_samples, rows * columns * n_landmarks)
-            Of norm one; zero for rows without any patch.
+            Features of norm one; zeros for rows of zeros.
         """
         check_is_fitted(self)
         if is_dask(X):
             return transformed(X, self, self._n_features_out)
         X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
         out = np.empty((len(X), self._n_features_out), dtype=X.dtype)
-        landmarks, whiten = (
-            np.asarray(one, dtype=X.dtype) for one in (self.landmarks_, self._whiten)
-        )
+        landmarks = np.asarray(self.landmarks_, dtype=X.dtype)
+        whiten = np.asarray(self._whiten, dtype=X.dtype)
         pools = [pool.astype(X.dtype) for pool in self._pools]
 
-        def some(rows: slice) -> None:
-            out[rows] = self._pooled(X[rows], landmarks, whiten, pools)
+        def fill(rows: slice) -> None:
+            out[rows] = self._pool_patches(X[rows], landmarks, whiten, pools)
 
-        places = int(np.prod([pool.shape[1] for pool in pools]))
-        one = places * (landmarks.shape[0] + landmarks.shape[1]) * X.itemsize
-        in_threads(some, slices(len(X), max(1, BLOCK_BYTES // one)))
+        n_patches = int(np.prod([pool.shape[1] for pool in pools]))
+        row_bytes = n_patches * (landmarks.shape[0] + landmarks.shape[1]) * X.itemsize
+        in_threads(fill, slices(len(X), max(1, BLOCK_BYTES // row_bytes)))
         return out
 
-    def _pooled(
+    def _pool_patches(
         self, X: NDArray, landmarks: NDArray, whiten: NDArray, pools: list[NDArray]
     ) -> NDArray:
         patches = self._patches(X)
         norms = np.sqrt(np.einsum("pd,pd->p", patches, patches))[:, None]
-        similar = patches @ landmarks.T
-        # of a patch without anything in it, nothing is left
-        similar /= np.where(norms > 0, norms, 1)
-        similar -= 1
-        similar *= self._beta
-        np.exp(similar, out=similar)
-        similar *= norms
+        similarities = patches @ landmarks.T
+        # patches of zeros have no direction; their kernel is zero
+        similarities /= np.where(norms > 0, norms, 1)
+        similarities -= 1
+        similarities *= self._beta
+        np.exp(similarities, out=similarities)
+        similarities *= norms
         down, right = pools
-        maps = similar.reshape(len(X), down.shape[1], right.shape[1], -1)
+        maps = similarities.reshape(len(X), down.shape[1], right.shape[1], -1)
         maps = np.matmul(right, maps)
         maps = np.matmul(down, maps.reshape(len(X), down.shape[1], -1))
-        # pooling and whitening are both linear: the fewer vectors are whitened
+        # whitening commutes with pooling, and there are fewer vectors after pooling
         maps = maps.reshape(-1, len(landmarks)) @ whiten
-        return normalized(maps.reshape(len(X), -1))
+        return unit_norm_rows(maps.reshape(len(X), -1))
 
     def _patches(self, X: NDArray) -> NDArray:
-        """Cut rows into patches at every place: (n * places, pixels of a patch)."""
+        """Return the patches at all pixels of rows: (n * n_patches, n_pixels of a patch)."""
         images = X.reshape(-1, *self._grid)
         windows = np.lib.stride_tricks.sliding_window_view(images, self._window, axis=(1, 2))
         return np.ascontiguousarray(windows).reshape(-1, windows[0, 0, 0].size)
 
-    def _found_landmarks(self, X: NDArray, most: int, rng: np.random.RandomState) -> NDArray:
-        one = self._patches(X[:1]).size * np.dtype(float).itemsize
-        rows = np.sort(rng.permutation(len(X))[: min(ROWS, max(1, PATCH_BYTES // one))])
+    def _choose_landmarks(self, X: NDArray, rng: np.random.RandomState) -> NDArray:
+        n_landmarks = int(self.n_landmarks)
+        row_bytes = self._patches(X[:1]).size * np.dtype(float).itemsize
+        n_rows = min(int(self.sample_rows), max(1, int(self.sample_bytes) // row_bytes))
+        rows = np.sort(rng.permutation(len(X))[:n_rows])
         patches = self._patches(X[rows].astype(float))
         norms = np.linalg.norm(patches, axis=1)
-        # nearly empty patches hardly count, and are much alike
-        full = np.flatnonzero(norms > 0.1 * norms.max(initial=0.0))
-        if not len(full):
-            raise ValueError("all rows are zero: there are no patches to compare with")
-        chosen = normalized(patches[np.sort(rng.permutation(full)[:SAMPLE])])
-        chosen = np.unique(chosen, axis=0) if len(chosen) <= most else chosen
-        if len(chosen) <= most:
-            return chosen
+        # nearly empty patches have little weight in the kernel, and resemble each other
+        candidates = np.flatnonzero(norms > 0.1 * norms.max(initial=0.0))
+        if not len(candidates):
+            raise ValueError("all rows are zero: pass training rows with nonzero values")
+        chosen = np.sort(rng.permutation(candidates)[: int(self.sample_patches)])
+        sample = unit_norm_rows(patches[chosen])
+        if len(sample) <= n_landmarks:
+            return np.unique(sample, axis=0)
         clusters = MiniBatchKMeans(
-            most, init="random", n_init=1, max_iter=10, random_state=rng.randint(2**31 - 1)
+            n_landmarks, init="random", n_init=1, max_iter=10, random_state=rng.randint(2**31 - 1)
         )
-        with one_thread_of_openmp():
-            return normalized(clusters.fit(chosen).cluster_centers_)
+        with limit_openmp_threads():
+            return unit_norm_rows(clusters.fit(sample).cluster_centers_)
 
     @property
     def _n_features_out(self) -> int:
@@ -213,14 +236,17 @@ class LocalKernelFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         return tags
 
 
-def window_weights(n: int, step: int, blur: float) -> NDArray[np.float64]:
-    """Give the weights of n places in Gaussian windows ``step`` apart: (windows, n)."""
+def pooling_windows(n: int, step: int, blur: float) -> NDArray[np.float64]:
+    """Return the weights of n positions in Gaussian windows ``step`` apart: (n_windows, n).
+
+    The weights of a window sum to one. With ``blur=0`` the windows are boxes of width ``step``.
+    """
     count = max(1, -(-n // step))
-    # as far from one end as from the other
+    # the first and the last window are equally far from both ends
     centres = (n - 1) / 2 + step * (np.arange(count) - (count - 1) / 2)
-    away = np.arange(n) - centres[:, None]
+    offsets = np.arange(n) - centres[:, None]
     if blur == 0:
-        weights = (np.abs(away) <= step / 2).astype(float)
+        weights = (np.abs(offsets) <= step / 2).astype(float)
     else:
-        weights = np.exp(-0.5 * (away / blur) ** 2)
+        weights = np.exp(-0.5 * (offsets / blur) ** 2)
     return weights / weights.sum(axis=1, keepdims=True)

@@ -1,4 +1,4 @@
-"""Oriented gradients: where strokes and edges are, and which way they run."""
+"""Oriented gradients: maps of the edges of an image by orientation."""
 
 from __future__ import annotations
 
@@ -10,54 +10,65 @@ from scipy.ndimage import gaussian_filter
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
 from sklearn.utils.validation import validate_data
 
-from invarlearn._dask import is_dask, sampled, transformed
-from invarlearn.transforms._checks import Shape, check_number
-from invarlearn.transforms._threads import in_threads, slices
+from invarlearn._utils.dask import is_dask, sampled, transformed
+from invarlearn._utils.parallel import in_threads, slices
+from invarlearn._utils.validation import Shape, check_number
 from invarlearn.transforms.grid import image_grid, whole_shape
 
 
 class OrientedGradients(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    """Maps of the gradient of an image in several orientations.
+    r"""Maps of the gradients of an image, by orientation.
 
-    The gradient at each pixel, of the image or of the blurred image, is divided by the contrast
-    around it, shared between the two orientations nearest to its own, blurred and sampled at every
-    other pixel; the square root of these maps is divided by its norm. Faint gradients may be left
-    out. An image and its negative, -X, have the same maps with
-    opposite orientations. Outside the image there is zero: a bright background has an edge there.
+    Let :math:`r_u` and :math:`\theta_u` be the length and the angle of the gradient at pixel u.
+    With Gaussian blurs G of width ``blur`` and C of width ``contrast``, the map of orientation k is
+
+    .. math:: z_k = \sqrt{G * (\tilde r \, s_k(\theta))}, \qquad
+       \tilde r = \frac{r}{\sqrt{C * r^2} + \varphi \max_u r_u},
+
+    sampled at every ``step``-th pixel, where :math:`\varphi` is ``floor``, and :math:`s_k`
+    interpolates linearly between the two nearest orientations. The maps together are divided by
+    their norm.
+
+    An image and its negative, -X, have the same maps with opposite orientations. Pixels outside the
+    image are zero, so that a bright background has edges at the border.
 
     Parameters
     ----------
     n_orientations : int, default=8
-        Evenly spaced on the full circle.
+        Orientations, evenly spaced on the full circle.
     blur : float, default=1.0
-        Standard deviation, in pixels, of the Gaussian that blurs the maps.
+        Standard deviation, in pixels, of the Gaussian blur of the maps.
     step : int, default=2
-        Pixels between two samples of a map.
+        Distance between samples of a map, in pixels.
     margin : int, default=2
-        Pixels of a map around the image.
+        Number of pixels by which the maps extend beyond the image on each side.
     contrast : float, default=3.0
-        Standard deviation, in pixels, of the neighbourhood whose contrast counts.
+        Standard deviation, in pixels, of the neighbourhood that normalises the gradient.
     floor : float, default=0.1
-        Added to the contrast, as a share of the largest gradient that is left by ``threshold``:
-        nothing is made of noise in empty regions.
+        Constant added to the local contrast, as a fraction of the largest gradient after
+        ``threshold``. It keeps noise in empty regions small.
     smooth : float, default=0.0
-        Standard deviation, in pixels, of the Gaussian that blurs the image before: against noise.
+        Standard deviation, in pixels, of a Gaussian blur of the image, which reduces noise.
     threshold : float, default=0.0
-        This share of the largest gradient of the image is subtracted from all, and those that are
-        smaller are set to zero (soft thresholding): against noise. The edge at the border of a
-        bright background counts as well.
+        Soft threshold of the lengths of gradients, as a fraction of the largest gradient of the
+        image, which reduces noise. The edges at the border of a bright background count as well.
     despike : bool, default=False
-        Whether pixels are first brought into the range of their eight neighbours (conservative
-        smoothing): single pixels that are hot or dead vanish, strokes stay.
+        Whether to clip each pixel to the range of its eight neighbours first (conservative
+        smoothing). This removes single hot or dead pixels, and preserves strokes.
     shape : tuple, optional
-        Shape of a row: (height, width) or (height, width, channels). None: a square image; -1 for
-        one of the numbers: what is left for it, so (1, -1) is a signal of any length.
+        Shape of a row: (height, width) or (height, width, channels). None: a square image. One of
+        the sides may be -1, and is inferred: (1, -1) is a signal of any length.
 
     Attributes
     ----------
     shape_ : tuple (rows, columns, n_orientations)
         Shape of a transformed row.
     n_features_in_ : int
+
+    References
+    ----------
+    Dalal and Triggs, Histograms of oriented gradients for human detection (2005). Here, Gaussian
+    windows replace cells and blocks.
 
     Examples
     --------
@@ -92,12 +103,18 @@ class OrientedGradients(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         self.shape = shape
 
     def fit(self, X: ArrayLike, y: Any = None) -> OrientedGradients:
-        """Learn the shape of a row; nothing else depends on data, so transform needs no fit.
+        """Store the shape of a row; nothing is learned from the data.
+
+        :meth:`transform` may be called without a fit.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
         y : ignored
+
+        Returns
+        -------
+        self
         """
         X = validate_data(self, X, dtype=[np.float64, np.float32])
         check_number(self.n_orientations, "n_orientations", low=2, whole=True)
@@ -109,12 +126,16 @@ class OrientedGradients(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         check_number(self.smooth, "smooth", low=0)
         check_number(self.threshold, "threshold", low=0, high=1)
         shape = whole_shape(self.shape, X.shape[1])
-        self._images = image_grid(shape, X.shape[1], type(self).__name__)
-        sides, step, margin = self._images[:2], int(self.step), int(self.margin)
-        none = np.ones(1)
-        # along an axis of one pixel nothing happens
-        self._near = tuple(gaussian(self.contrast, 1, 0) if n > 1 else none for n in sides)
-        self._cell = tuple(gaussian(self.blur, step, margin) if n > 1 else none for n in sides)
+        self._grid = image_grid(shape, X.shape[1], type(self).__name__)
+        sides, step, margin = self._grid[:2], int(self.step), int(self.margin)
+        # axes of one pixel are not filtered
+        identity = np.ones(1)
+        self._contrast_weights = tuple(
+            gaussian_weights(self.contrast, 1, 0) if n > 1 else identity for n in sides
+        )
+        self._blur_weights = tuple(
+            gaussian_weights(self.blur, step, margin) if n > 1 else identity for n in sides
+        )
         self._steps = tuple(step if n > 1 else 1 for n in sides)
         rows, columns = (1 if n == 1 else -(-(n + 2 * margin) // step) for n in sides)
         self.shape_ = (rows, columns, int(self.n_orientations))
@@ -123,7 +144,7 @@ class OrientedGradients(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         return self
 
     def transform(self, X: ArrayLike) -> NDArray:
-        """Give the maps.
+        """Return the maps of each row.
 
         Parameters
         ----------
@@ -142,16 +163,16 @@ class OrientedGradients(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         if not hasattr(self, "shape_"):
             return clone(self).fit_transform(X)
         X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
-        images = np.ascontiguousarray(X).reshape(-1, *self._images)
+        images = np.ascontiguousarray(X).reshape(-1, *self._grid)
         out = np.empty((len(X), *self.shape_), dtype=X.dtype)
         in_threads(
             lambda rows: oriented_gradients(
-                self._smoothed(images[rows]),
+                self._denoise(images[rows]),
                 self.shape_[2],
                 self._threshold,
-                self._near,
+                self._contrast_weights,
                 self._floor,
-                self._cell,
+                self._blur_weights,
                 self._steps,
                 out[rows],
             ),
@@ -159,19 +180,14 @@ class OrientedGradients(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         )
         return out.reshape(len(X), -1)
 
-    def _smoothed(self, images: NDArray) -> NDArray:
+    def _denoise(self, images: NDArray) -> NDArray:
+        """Return images after ``despike`` and ``smooth``."""
         if self._despike:
-            images = despiked(images)
+            images = despike(images)
         if self._smooth == 0:
             return images
-        along = [self._smooth if side > 1 else 0.0 for side in self._images[:2]]
-        return gaussian_filter(images, [0, *along, *[0] * (images.ndim - 3)], mode="constant")
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        # those that were saved earlier have none
-        new = {"smooth": 0.0, "threshold": 0.0, "despike": False}
-        fitted = {f"_{name}": value for name, value in new.items()}
-        super().__setstate__({**new, **fitted, **state})
+        sigmas = [self._smooth if side > 1 else 0.0 for side in self._grid[:2]]
+        return gaussian_filter(images, [0, *sigmas, *[0] * (images.ndim - 3)], mode="constant")
 
     @property
     def _n_features_out(self) -> int:
@@ -184,53 +200,71 @@ class OrientedGradients(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         return tags
 
 
-def gaussian(sigma: float, step: int, margin: int) -> NDArray[np.float64]:
-    """Give the weights of a Gaussian filter, read from ``first sample - len // 2`` on.
+def gaussian_weights(sigma: float, step: int, margin: int) -> NDArray[np.float64]:
+    """Return the weights of a Gaussian filter that is sampled at every ``step``-th pixel.
 
-    With a step the samples lie in the middle of the pixels that they stand for, and the first of
-    them ``margin`` pixels outside.
+    Sample i is the sum of weights times pixels, from pixel ``step * i - len(weights) // 2`` on. Its
+    position is the middle of ``step`` pixels; those of the first sample begin ``margin`` pixels
+    outside the image. With ``sigma=0`` the filter is a box of width ``step``.
     """
     offset = (step - 1) / 2 - margin
     reach = int(np.ceil(3 * sigma + abs(offset)))
-    places = np.arange(-reach, reach + 1) - offset
+    distances = np.arange(-reach, reach + 1) - offset
     if sigma == 0:
-        weights = (np.abs(places) <= step / 2).astype(float)
+        weights = (np.abs(distances) <= step / 2).astype(float)
     else:
-        # from the nearest pixel on, so that narrow filters keep it; no further to one side
-        squared = places**2 - (places**2).min()
-        weights = np.exp(-0.5 * squared / sigma**2) * (np.abs(places) <= 3 * sigma + 0.5)
+        # relative to the nearest pixel, since weights of narrow filters would underflow; the filter
+        # is cut off at equal distances on both sides
+        squared = distances**2 - (distances**2).min()
+        weights = np.exp(-0.5 * squared / sigma**2) * (np.abs(distances) <= 3 * sigma + 0.5)
     return weights / weights.sum()
 
 
-def despiked(images: NDArray) -> NDArray:
-    """Bring pixels into the range of their neighbours, of images (n, height, width, channels)."""
+def despike(images: NDArray) -> NDArray:
+    """Return images with each pixel clipped to the range of its eight neighbours.
+
+    ``images`` and the result have the shape (n, height, width, channels). The result is that of
+    :func:`scipy.ndimage.minimum_filter` and ``maximum_filter``, in less time
+    (``python benchmarks/run.py libraries``).
+    """
     height, width = images.shape[1:3]
-    # beyond the border the pixels before it once more; along an axis of one pixel nothing
+    # images are reflected at the border; axes of one pixel have no neighbours
     reach = [int(side > 1) for side in (height, width)]
-    around = ((0, 0), *((one, one) for one in reach), (0, 0))
-    padded = np.pad(images, around, mode="reflect")
+    margins = ((0, 0), *((pixels, pixels) for pixels in reach), (0, 0))
+    padded = np.pad(images, margins, mode="reflect")
     low = high = None
     for down in range(2 * reach[0] + 1):
         for right in range(2 * reach[1] + 1):
             if (down, right) != tuple(reach):
-                near = padded[:, down : down + height, right : right + width]
-                low = near.copy() if low is None else np.minimum(low, near, out=low)
-                high = near.copy() if high is None else np.maximum(high, near, out=high)
+                neighbours = padded[:, down : down + height, right : right + width]
+                low = neighbours.copy() if low is None else np.minimum(low, neighbours, out=low)
+                high = neighbours.copy() if high is None else np.maximum(high, neighbours, out=high)
     return images if low is None else np.clip(images, low, high)
 
 
-def noise_of(X: NDArray, shape: tuple[int, ...]) -> float:
-    """Say how strong noise is in images, as a part of the largest difference of neighbours.
+def noise_level(X: NDArray, shape: tuple[int, ...]) -> float:
+    """Estimate the noise of images, relative to the largest difference of neighbouring pixels.
 
-    The median of the diagonal differences of four pixels, which strokes and shades have little of;
-    so have images that are coarse, which this cannot tell from noisy ones. Single pixels that are
-    hot or dead do not count.
+    For Gaussian noise, the estimate is its standard deviation divided by that difference. It is
+    computed from the median of the absolute values of diagonal second differences (of four pixels),
+    which are small in strokes and in smooth regions. Coarse images have large second differences,
+    and cannot be distinguished from noisy images. Single hot or dead pixels are ignored.
+
+    Parameters
+    ----------
+    X : array of shape (n, n_features)
+    shape : tuple
+        Shape of a row: (height, width) or (height, width, channels).
+
+    Returns
+    -------
+    float
     """
-    images = despiked(X.reshape(len(X), *shape[:2], -1))
+    images = despike(X.reshape(len(X), *shape[:2], -1))
     down, across = np.diff(images, axis=1), np.diff(images, axis=2)
     diagonal = np.diff(down, axis=2)
-    # of most images, whatever is wrong with some
-    each = [np.abs(change).max(axis=(1, 2, 3)) for change in (down, across)]
-    largest = float(np.median(np.maximum(*each)))
-    # the median of the size of a standard normal number
-    return float(np.median(np.abs(diagonal))) / 2 / 0.6745 / largest if largest > 0 else 0.0
+    # the median over images ignores outliers
+    largest = [np.abs(difference).max(axis=(1, 2, 3)) for difference in (down, across)]
+    scale = float(np.median(np.maximum(*largest)))
+    # 0.6745 is the median of the absolute value of a standard normal variable
+    return float(np.median(np.abs(diagonal))) / 2 / 0.6745 / scale if scale > 0 else 0.0

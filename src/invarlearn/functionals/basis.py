@@ -1,4 +1,4 @@
-"""Functions that a model may use without penalty (paper 002, Theorem 7)."""
+"""Basis functions without penalty (Zhang et al., 2013, Theorem 7)."""
 
 from __future__ import annotations
 
@@ -11,28 +11,44 @@ from invarlearn.functionals.base import Rows
 
 
 class Basis(BaseEstimator, ABC):
-    """Functions that a model may use without penalty, beside those of the kernel's space.
+    """Base class of basis functions without penalty.
 
-    To write one, subclass this: functionals need ``gradients`` if they are derivatives and
-    ``averages`` if they are local averages.
+    A model is the sum of a function of the RKHS and a linear combination of basis functions.
+    Subclasses implement ``values``. They also implement ``gradients`` if functionals are
+    derivatives, and ``averages`` if functionals are local averages.
     """
 
     @abstractmethod
     def values(self, X: Rows) -> Rows:
-        """Give the functions at rows: (n, p)."""
+        """Return the values of the functions at rows X, (n, d): (n, p)."""
         raise NotImplementedError
 
     def gradients(self, X: Rows) -> Rows:
-        """Give their gradients at rows: (n, p, d)."""
-        raise TypeError(f"{self!r} gives no gradients(X), which derivatives as functionals need")
+        """Return the gradients of the functions at rows X, (n, d): (n, p, d)."""
+        raise TypeError(
+            f"{self!r} has no gradients(X), which derivatives as functionals need: implement it"
+        )
+
+    def directional(self, X: Rows, V: Rows, order: int) -> Rows:
+        """Return the derivatives of an order along a direction V at each row X, (n, d): (n, p)."""
+        if order == 0:
+            return self.values(X)
+        if order == 1:
+            return np.einsum("npd,nd->np", self.gradients(X), V)
+        raise TypeError(
+            f"{self!r} has no directional(X, V, order={order}), which functionals of higher "
+            "derivatives need: implement it"
+        )
 
     def averages(self, X: Rows, variance: float) -> Rows:
-        """Give their means over a Gaussian about each row: (n, p)."""
-        raise TypeError(f"{self!r} gives no averages(X, variance), which local averages need")
+        """Return the averages of the functions over Gaussians around rows X, (n, d): (n, p)."""
+        raise TypeError(
+            f"{self!r} has no averages(X, variance), which local averages need: implement it"
+        )
 
 
 class Constant(Basis):
-    """The function that is 1 everywhere."""
+    """The constant function 1."""
 
     def values(self, X: Rows) -> Rows:
         return np.ones((len(X), 1))
@@ -40,12 +56,15 @@ class Constant(Basis):
     def gradients(self, X: Rows) -> Rows:
         return np.zeros((len(X), 1, X.shape[1]))
 
+    def directional(self, X: Rows, V: Rows, order: int) -> Rows:
+        return self.values(X) if order == 0 else np.zeros((len(X), 1))
+
     def averages(self, X: Rows, variance: float) -> Rows:
         return self.values(X)
 
 
 class Coordinates(Basis):
-    """Each feature, as a function: with the constant they make all affine functions."""
+    """Each feature as a function. Together with :class:`Constant` they span affine functions."""
 
     def values(self, X: Rows) -> Rows:
         return np.array(X, dtype=float)
@@ -53,6 +72,9 @@ class Coordinates(Basis):
     def gradients(self, X: Rows) -> Rows:
         n, d = X.shape
         return np.broadcast_to(np.eye(d), (n, d, d))
+
+    def directional(self, X: Rows, V: Rows, order: int) -> Rows:
+        return np.zeros_like(X) if order > 1 else np.array(V if order else X, dtype=float)
 
     def averages(self, X: Rows, variance: float) -> Rows:
         return self.values(X)

@@ -5,20 +5,21 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse import csr_array
 
-from invarlearn.functionals.base import Functional, Rows, Term, Values
+from invarlearn._utils.validation import check_memory
+from invarlearn.functionals.base import Functional, FunctionalTerm, Rows, Values
 from invarlearn.transforms import Family
-from invarlearn.transforms._checks import check_memory
 
 
 class Change(Functional):
-    """The change of f from each row to every transformed copy of it, ``f(g x) - f(x)``.
+    """The change of f from each row to each of its transformed copies, ``f(g x) - f(x)``.
 
-    Where transformations are large next to the kernel's width, derivatives at a row say little
-    about its copies: then this is the functional to use. For families with a finite orbit.
+    Derivatives describe f only near a row. Use this functional instead of :class:`Tangent` where
+    transformations are large relative to the width of the kernel.
 
     Parameters
     ----------
     family : Family
+        Its orbits must be finite.
 
     Examples
     --------
@@ -34,23 +35,32 @@ class Change(Functional):
     def __init__(self, family: Family):
         self.family = family
 
-    def terms(self, X: Rows) -> list[Term]:
-        if not isinstance(self.family, Family):
-            raise TypeError(
-                f"family={self.family!r} is not a Family: build one from invarlearn.transforms"
-            )
-        n, d = X.shape
-        copies = self.family.n_elements
-        if copies < 2:
-            raise ValueError(f"{self.family!r} changes nothing: choose a family that moves rows")
-        advice = "use Tangent, fewer elements or fewer rows"
-        check_memory((n, int(min(copies, 2**40)), d), float, "copies of all rows", advice)
-        orbit = self.family.orbit(X).astype(X.dtype, copy=False)
-        k = orbit.shape[1]
+    def terms(self, X: Rows) -> list[FunctionalTerm]:
+        orbit = transformed_copies(self.family, X)
+        n, k, d = orbit.shape
         rows = np.repeat(np.arange(n * (k - 1)), 2)
-        first = np.repeat(np.arange(n) * k, k - 1)
-        other = (np.arange(n)[:, None] * k + np.arange(1, k)).ravel()
+        original = np.repeat(np.arange(n) * k, k - 1)
+        transformed = (np.arange(n)[:, None] * k + np.arange(1, k)).ravel()
         signs = np.tile([1.0, -1.0], n * (k - 1))
-        columns = np.column_stack([other, first]).ravel()
+        columns = np.column_stack([transformed, original]).ravel()
         weights = csr_array((signs, (rows, columns)), (n * (k - 1), n * k))
         return [Values(orbit.reshape(-1, d), weights)]
+
+
+def transformed_copies(family: Family, X: Rows) -> Rows:
+    """Return rows and their transformed copies, (n, k, d), the rows themselves first.
+
+    Parameters
+    ----------
+    family : Family
+        Its orbits must be finite.
+    X : array of shape (n, d)
+    """
+    if not isinstance(family, Family):
+        raise TypeError(f"family={family!r} is not a Family: build one from invarlearn.transforms")
+    if family.n_elements < 2:
+        raise ValueError(f"family={family!r} changes nothing: pass a family that transforms rows")
+    shape = (len(X), int(min(family.n_elements, 2**40)), X.shape[1])
+    advice = "use Tangent, fewer elements or fewer rows"
+    check_memory(shape, float, "the transformed copies of all rows", advice)
+    return family.orbit(X).astype(X.dtype, copy=False)

@@ -1,15 +1,15 @@
-"""Derivatives as functionals: by every feature, and along transformations."""
+"""Derivatives as functionals: with respect to every feature, and along transformations."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from invarlearn.functionals.base import Functional, Gradients, Rows, Slopes, Term
+from invarlearn.functionals.base import Functional, FunctionalTerm, Gradients, Rows, Slopes
 from invarlearn.transforms import Family
 
 
 class Derivative(Functional):
-    """All partial derivatives at each row (paper 002, section 4.1).
+    """All partial derivatives at each row (Zhang et al., 2013, section 4.1).
 
     Examples
     --------
@@ -22,12 +22,12 @@ class Derivative(Functional):
            [0., 1.]])
     """
 
-    def terms(self, X: Rows) -> list[Term]:
+    def terms(self, X: Rows) -> list[FunctionalTerm]:
         return [Gradients(X)]
 
 
 class Tangent(Functional):
-    """Derivatives along the tangents of a family at each row (paper 002, section 4.2).
+    """Derivatives along the tangents of a family at each row (Zhang et al., 2013, section 4.2).
 
     Parameters
     ----------
@@ -35,7 +35,8 @@ class Tangent(Functional):
     smoothing : float, optional
         As in :meth:`~invarlearn.transforms.Family.tangents`.
     normalize : bool, default=True
-        Whether tangents are divided by their norms, so that directions in other units count alike.
+        Whether to divide tangents by their norms. The functionals then do not depend on the units
+        of the transformations, such as pixels or degrees.
     """
 
     def __init__(self, family: Family, smoothing: float | None = None, normalize: bool = True):
@@ -43,7 +44,7 @@ class Tangent(Functional):
         self.smoothing = smoothing
         self.normalize = normalize
 
-    def terms(self, X: Rows) -> list[Term]:
+    def terms(self, X: Rows) -> list[FunctionalTerm]:
         if not isinstance(self.family, Family):
             raise TypeError(
                 f"family={self.family!r} is not a Family: build one from invarlearn.transforms"
@@ -51,7 +52,10 @@ class Tangent(Functional):
         tangents = self.family.tangents(X, self.smoothing).astype(float)
         n, k, d = tangents.shape
         if k == 0:
-            raise ValueError(f"{self.family!r} has no tangents: choose a family that moves rows")
+            raise ValueError(
+                f"family={self.family!r} has no tangents: pass a family of continuous "
+                "transformations, or use Change"
+            )
         directions = tangents.reshape(-1, d)
         if self.normalize:
             norms = np.linalg.norm(directions, axis=1, keepdims=True)

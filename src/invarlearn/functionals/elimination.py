@@ -1,8 +1,8 @@
-"""Functionals under a squared penalty, eliminated: what remains is another kernel.
+"""Elimination of functionals under a squared penalty: the result is another kernel.
 
-The squared norm of f plus ``2 nu`` times the sum of its squared functionals is again the squared
-norm of a space of functions, with the kernel ``k - k_z (K_zz + 1 / (2 nu))^-1 k_z'``. K_zz, the
-Gram matrix of the representers, is factored if it is small, else used through products only.
+``|f|^2 / 2 + nu * sum_j (L_j f)^2`` is half the squared norm of f in another space of functions,
+with the kernel ``k(x, y) - k_z(x) (K_zz + I / (2 nu))^-1 k_z(y)'``. K_zz, the Gram matrix of the
+representers z_j, is factored if it is small, and otherwise used through products only.
 """
 
 from __future__ import annotations
@@ -14,60 +14,78 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh_tridiagonal
+from scipy.sparse.linalg import LinearOperator, cg
 from sklearn import get_config
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_array
 
-from invarlearn.functionals.base import Functional, Representers, Value, check_functionals
+from invarlearn._utils.parallel import slices
+from invarlearn._utils.validation import check_number
+from invarlearn.functionals.base import Functional, Value, check_functionals
+from invarlearn.functionals.representers import Representers
 from invarlearn.kernels.base import Kernel, Rows
-from invarlearn.transforms._checks import check_number
-from invarlearn.transforms._threads import slices
 
-# Gram matrices of up to so many representers are factored.
-DENSE = 4000
+# The default of ``max_factored``.
+MAX_FACTORED = 4000
 
-# Values of representers are computed for blocks of rows of about so many numbers.
+# Values of representers are computed in blocks of about this many numbers.
 BLOCK = 2**24
 
 _TOO_LARGE = "nu={nu:g} is too large for these functionals: lower nu, or scale rows or gamma down"
 
 
 class Elimination:
-    """Solves with ``K_zz + 1 / (2 nu)``, for any number of nu.
+    """Solver of linear systems with ``K_zz + I / (2 nu)``, for several values of nu.
 
     Parameters
     ----------
     z : Representers
-        Of the functionals.
-    tol : float
-        Relative residual at which iterations stop.
-    max_iter : int
-        Of iterations for one right-hand side.
+        The m representers of the functionals.
+    tol : float, default=1e-8
+        Relative residual at which iterative solutions stop.
+    max_iter : int, default=1000
+        Largest number of iterations for one right-hand side.
+    max_factored : int, default=4000
+        Largest number of functionals for which K_zz is computed and factored.
 
     Attributes
     ----------
+    is_dense : bool
+        Whether K_zz is factored. If not, it is used through products.
     n_iter : int
-        The most iterations that a right-hand side took; 0 with a factorisation.
+        Largest number of iterations for a right-hand side so far; 0 with a factorisation.
     residual : float
-        The largest relative residual that was left.
+        Largest relative residual of a solution so far; 0 with a factorisation.
     """
 
-    def __init__(self, z: Representers, tol: float = 1e-8, max_iter: int = 1000):
+    def __init__(
+        self,
+        z: Representers,
+        tol: float = 1e-8,
+        max_iter: int = 1000,
+        max_factored: int = MAX_FACTORED,
+    ):
         self.kernel = z.kernel
         self.z = z
         self.tol = tol
         self.max_iter = max_iter
         self.n_iter = 0
         self.residual = 0.0
-        self.is_dense = len(self.z) <= DENSE
+        self.is_dense = len(self.z) <= max_factored
         self._gram = self.z.gram() if self.is_dense else None
 
     def solve(self, B: NDArray, nu: float) -> NDArray:
-        """Give ``(K_zz + 1 / (2 nu))^-1 B`` for columns B, (m, k)."""
+        """Compute ``(K_zz + I / (2 nu))^-1 B`` for right-hand sides B: (m, k)."""
         if self._gram is not None:
             return cho_solve(self._factor(nu), B)
-        columns = [conjugate_gradients(self.z.dot, b, 1 / (2 * nu), self) for b in B.T]
-        return np.column_stack(columns) if columns else np.empty_like(B)
+        solution = np.empty(B.shape)
+        for j, b in enumerate(B.T):
+            solution[:, j], n_iter, residual = conjugate_gradients(
+                self.z.dot, b, 1 / (2 * nu), self.tol, self.max_iter
+            )
+            self.n_iter = max(self.n_iter, n_iter)
+            self.residual = max(self.residual, residual)
+        return solution
 
     def _factor(self, nu: float) -> tuple[NDArray, bool]:
         assert self._gram is not None
@@ -79,87 +97,119 @@ class Elimination:
             raise ValueError(_TOO_LARGE.format(nu=nu)) from error
 
     def kernels(self, Z: Rows, Y: Rows, nus: Sequence[float]) -> NDArray:
-        """Give the kernels of all nu between rows Z and rows Y: (len(nus), n, m).
+        """Compute the kernel of each nu between rows Z and rows Y.
 
-        With products, all nu together cost as much as the largest one alone, and each row of Y some
-        tens of products.
+        Without a factorisation, all values of nu share one Krylov space for each row of Y, so that
+        together they cost as much as the largest one alone.
+
+        Parameters
+        ----------
+        Z : array of shape (n_Z, n_features)
+        Y : array of shape (n_Y, n_features)
+        nus : sequence of float
+
+        Returns
+        -------
+        array of shape (n_nus, n_Z, n_Y)
         """
-        plain = self.kernel(Z, Y).astype(float)
-        out = np.repeat(plain[None], len(nus), axis=0)
-        wanted = [i for i, nu in enumerate(nus) if nu > 0]
-        if not wanted or not len(self.z):
+        base_values = self.kernel(Z, Y).astype(float)
+        out = np.repeat(base_values[None], len(nus), axis=0)
+        positive = [i for i, nu in enumerate(nus) if nu > 0]
+        if not positive or not len(self.z):
             return out
         if self._gram is not None:
-            right = self.z.at(Y).T
-            solved = [cho_solve(self._factor(nus[i]), right) for i in wanted]
+            z_at_Y = self.z.at(Y).T
+            solved = [cho_solve(self._factor(nus[i]), z_at_Y) for i in positive]
             limit = int(get_config()["working_memory"] * 2**20 / 8)
-            for some in slices(len(Z), min(BLOCK, limit) // len(self.z)):
-                left = self.z.at(Z[some])
-                for i, columns in zip(wanted, solved, strict=True):
-                    out[i, some] -= left @ columns
+            for rows in slices(len(Z), min(BLOCK, limit) // len(self.z)):
+                z_at_rows = self.z.at(Z[rows])
+                for i, columns in zip(positive, solved, strict=True):
+                    out[i, rows] -= z_at_rows @ columns
             return out
-        shifts = [1 / (2 * nus[i]) for i in wanted]
-        both = Representers(self.kernel, [Value()], Z).joined(self.z)
+        shifts = [1 / (2 * nus[i]) for i in positive]
+        values_and_z = Representers(self.kernel, [Value()], Z).joined(self.z)
         values = Representers(self.kernel, [Value()], Y)
         unit = np.zeros(len(Y))
         for j in range(len(Y)):
             unit[j] = 1.0
             b = self.z.dot(unit, values)
             unit[j] = 0.0
-            out[wanted, :, j] -= self._lanczos(both, b, shifts, len(Z))
+            out[positive, :, j] -= self._lanczos(values_and_z, b, shifts, len(Z))
         self.check_residual()
         return out
 
     def check_residual(self) -> None:
-        """Warn if solutions are far from what was asked for."""
+        """Warn if the largest residual is more than ten times ``tol``."""
         if self.residual > 10 * self.tol:
             warnings.warn(
-                f"functionals were eliminated to a relative residual of {self.residual:.1e} only, "
-                f"after {self.n_iter} iterations: lower nu, or scale rows or gamma down",
+                f"eliminating the functionals stopped after {self.n_iter} iterations at a relative "
+                f"residual of {self.residual:.1e}, above tol={self.tol:g}: lower nu, or scale rows "
+                "or gamma down",
                 ConvergenceWarning,
                 stacklevel=3,
             )
 
-    def _lanczos(self, both: Representers, b: NDArray, shifts: Sequence[float], n: int) -> NDArray:
-        """Give the values at n rows of the sums with coefficients ``(K_zz + shift)^-1 b``.
+    def _lanczos(
+        self, values_and_z: Representers, b: NDArray, shifts: Sequence[float], n: int
+    ) -> NDArray:
+        """Evaluate the expansions with coefficients ``(K_zz + shift)^-1 b`` at n rows.
 
-        One Krylov space serves all shifts, and of its vectors only the values are kept.
+        All shifts share one Krylov space. Of its vectors, only the values at the rows are stored.
+
+        Parameters
+        ----------
+        values_and_z : Representers
+            Of the values at the n rows, followed by the m functionals.
+        b : array of shape (m,)
+        shifts : sequence of float
+        n : int
+
+        Returns
+        -------
+        array of shape (n_shifts, n)
         """
         norm = float(np.linalg.norm(b))
         if norm == 0:
             return np.zeros((len(shifts), n))
-        v, before, beta = b / norm, np.zeros_like(b), 0.0
-        seen: list[NDArray] = []
+        v, previous, beta = b / norm, np.zeros_like(b), 0.0
+        values: list[NDArray] = []
         diagonal: list[float] = []
-        beside: list[float] = []
+        off_diagonal: list[float] = []
         weights = np.zeros((len(shifts), 0))
         for step in range(self.max_iter):
-            found = both.dot(v, self.z)
-            # a copy, so that the rest of the vector can go
-            seen.append(found[:n].copy())
-            w = found[n:]
+            product = values_and_z.dot(v, self.z)
+            # a copy, so that the rest of the vector can be freed
+            values.append(product[:n].copy())
+            w = product[n:]
             diagonal.append(float(v @ w))
-            w -= diagonal[-1] * v + beta * before
+            w -= diagonal[-1] * v + beta * previous
             beta = float(np.linalg.norm(w))
             exhausted = beta <= 1e-14 * max(diagonal)
             if exhausted or step % 4 == 3 or step == self.max_iter - 1:
-                weights, left = _tridiagonal_solve(diagonal, beside, shifts)
-                residual = 0.0 if exhausted else beta * left
+                weights, last_entry = _tridiagonal_solve(diagonal, off_diagonal, shifts)
+                residual = 0.0 if exhausted else beta * last_entry
                 if residual <= self.tol or exhausted:
                     break
-            beside.append(beta)
-            before, v = v, w / beta
-        self.n_iter = max(self.n_iter, len(seen))
+            off_diagonal.append(beta)
+            previous, v = v, w / beta
+        self.n_iter = max(self.n_iter, len(values))
         self.residual = max(self.residual, residual)
-        return norm * weights @ np.array(seen)
+        return norm * weights @ np.array(values)
 
 
 def _tridiagonal_solve(
-    diagonal: list[float], beside: list[float], shifts: Sequence[float]
+    diagonal: list[float], off_diagonal: list[float], shifts: Sequence[float]
 ) -> tuple[NDArray, float]:
-    """Give ``(T + shift)^-1 e_1`` for all shifts, and the largest last entry."""
+    """Compute ``(T + shift)^-1 e_1`` for a tridiagonal matrix T and each shift.
+
+    Returns
+    -------
+    weights : array of shape (n_shifts, len(diagonal))
+    last_entry : float
+        Largest absolute value in the last column.
+    """
     try:
-        values, vectors = eigh_tridiagonal(diagonal, beside)
+        values, vectors = eigh_tridiagonal(diagonal, off_diagonal)
     except LinAlgError as error:
         raise ValueError(_TOO_LARGE.format(nu=1 / (2 * min(shifts)))) from error
     weights = np.array([vectors @ (vectors[0] / (values + shift)) for shift in shifts])
@@ -167,44 +217,65 @@ def _tridiagonal_solve(
 
 
 def conjugate_gradients(
-    product: Callable[[NDArray], NDArray], b: NDArray, shift: float, told: Elimination
-) -> NDArray:
-    """Solve ``(A + shift) x = b``, and note iterations and residual."""
-    x, r = np.zeros_like(b), b.astype(float)
-    p, square = r.copy(), float(r @ r)
-    target = told.tol**2 * square
-    steps = 0
-    while square > target and steps < told.max_iter:
-        q = product(p) + shift * p
-        step = square / float(p @ q)
-        x += step * p
-        r -= step * q
-        square, last = float(r @ r), square
-        p = r + square / last * p
-        steps += 1
-    told.n_iter = max(told.n_iter, steps)
-    if target > 0:
-        told.residual = max(told.residual, told.tol * float(np.sqrt(square / target)))
-    return x
-
-
-class RepresenterKernel(Kernel):
-    """A kernel that knows invariances: its functions have small functionals at given rows.
-
-    With it, any kernel machine minimises its own loss plus half the squared norm of f under
-    ``base`` plus ``nu`` times the sum of squared functionals (paper 002, objective 2). Its values
-    are smaller than those of ``base``: C must be larger, as with a kernel times a small number. A
-    Gaussian process fits none of its parameters.
+    product: Callable[[NDArray], NDArray], b: NDArray, shift: float, tol: float, max_iter: int
+) -> tuple[NDArray, int, float]:
+    """Solve ``(A + shift I) x = b`` by :func:`scipy.sparse.linalg.cg`.
 
     Parameters
     ----------
-    base : RBF, Polynomial or Linear
+    product : callable
+        ``product(x)`` returns ``A x``, for a positive semi-definite matrix A of shape (m, m).
+    b : array of shape (m,)
+    shift : float
+    tol : float
+        Relative residual at which iterations stop.
+    max_iter : int
+
+    Returns
+    -------
+    x : array of shape (m,)
+    n_iter : int
+    residual : float
+        Norm of the residual, relative to that of b.
+    """
+    n_iter = 0
+
+    def count(x: NDArray) -> None:
+        nonlocal n_iter
+        n_iter += 1
+
+    norm = float(np.linalg.norm(b))
+    if norm == 0:
+        return np.zeros(b.shape), 0, 0.0
+    system = LinearOperator((len(b), len(b)), lambda x: product(x) + shift * x, dtype=float)
+    x, _ = cg(system, b, rtol=tol, maxiter=max_iter, callback=count)
+    return x, n_iter, float(np.linalg.norm(b - system @ x)) / norm
+
+
+class RepresenterKernel(Kernel):
+    """Kernel with built-in invariances: it penalises functionals of f at given rows.
+
+    ``k(x, y) = base(x, y) - k_z(x) (K_zz + I / (2 nu))^-1 k_z(y)'``, where z are the representers
+    of the functionals. Any kernel machine with this kernel minimises its own loss plus half the
+    squared norm of f under ``base`` plus ``nu`` times the sum of squared functionals (Zhang et al.,
+    2013, objective 2). The values of the kernel are smaller than those of ``base``, so C must be
+    larger.
+
+    Parameters
+    ----------
+    base : Kernel
+        A kernel with derivatives: a RadialKernel or a DotKernel, such as RBF or Polynomial.
     functionals : Functional or sequence of Functional
+        Functionals that should be small.
     nu : float, default=0.1
+        Weight of the squared functionals.
     at : array-like of shape (n, n_features)
         Rows at which the functionals are taken, labelled or not.
     tol : float, default=1e-8
-        Relative residual of solutions where there are too many functionals for a factorisation.
+        Relative residual of iterative solutions, which are used for more than ``max_factored``
+        functionals.
+    max_factored : int, default=4000
+        Largest number of functionals for which their Gram matrix is factored.
 
     Examples
     --------
@@ -226,22 +297,24 @@ class RepresenterKernel(Kernel):
         nu: float = 0.1,
         at: ArrayLike | None = None,
         tol: float = 1e-8,
+        max_factored: int = MAX_FACTORED,
     ):
         self.base = base
         self.functionals = functionals
         self.nu = nu
         self.at = at
         self.tol = tol
+        self.max_factored = max_factored
 
-    def _values(self, X: ArrayLike, Y: ArrayLike | None) -> Rows:
+    def values(self, X: ArrayLike, Y: ArrayLike | None) -> Rows:
         X = check_array(X, dtype=float, input_name="X")
         Y = X if Y is None else check_array(Y, dtype=float, input_name="Y")
         nu = check_number(self.nu, "nu", low=0)
         solver = self._solver()
-        checked = (X.shape[1], solver.z.parts[0][0].points.shape[1]) if solver.z.parts else (0, 0)
-        if checked[0] != checked[1]:
-            raise ValueError(f"X has {checked[0]} features, and at has {checked[1]}")
-        # the work is done once for each row of the second argument
+        n_features = solver.z.parts[0][0].points.shape[1] if solver.z.parts else X.shape[1]
+        if X.shape[1] != n_features:
+            raise ValueError(f"X has {X.shape[1]} features, but at has {n_features}")
+        # the cost grows with the number of rows of the second argument
         if len(X) < len(Y):
             return solver.kernels(Y, X, [nu])[0].T
         values = solver.kernels(X, Y, [nu])[0]
@@ -251,30 +324,33 @@ class RepresenterKernel(Kernel):
         X = check_array(X, dtype=float, input_name="X")
         nu = check_number(self.nu, "nu", low=0)
         solver = self._solver()
-        plain = np.array(self.base.diag(X), dtype=float)
+        base_values = np.array(self.base.diag(X), dtype=float)
         if nu == 0:
-            return plain
+            return base_values
         if solver.is_dense:
-            right = solver.z.at(X).T
-            return plain - np.einsum("mn,mn->n", right, solver.solve(right, nu))
+            z_at_X = solver.z.at(X).T
+            return base_values - np.einsum("mn,mn->n", z_at_X, solver.solve(z_at_X, nu))
         return np.array([solver.kernels(x[None], x[None], [nu])[0, 0, 0] for x in X])
 
     def _solver(self) -> Elimination:
         if self.at is None:
-            raise ValueError("at=None: say at which rows the functionals are to be small, at=X")
-        # all parameters, also those of kernel, functionals and their families
-        parts: list[Any] = [self.base, *check_functionals(self.functionals)]
-        now: list[Any] = [self.at, self.tol]
-        for part in parts:
-            now += [part, *part.get_params(deep=True).values()]
-        before, solver = self.__dict__.get("_kept", ([], None))
-        same = len(before) == len(now) and all(a is b for a, b in zip(before, now, strict=True))
-        if solver is None or not same:
+            raise ValueError("at=None: pass the rows at which the functionals are taken, at=X")
+        # the cache is valid while no parameter changes, also of functionals and their families
+        components: list[Any] = [self.base, *check_functionals(self.functionals)]
+        params: list[Any] = [self.at, self.tol, self.max_factored]
+        for component in components:
+            params += [component, *component.get_params(deep=True).values()]
+        cached_params, solver = self.__dict__.get("_kept", ([], None))
+        is_valid = len(cached_params) == len(params) and all(
+            a is b for a, b in zip(cached_params, params, strict=True)
+        )
+        if solver is None or not is_valid:
             rows = check_array(self.at, dtype=float, input_name="at")
-            solver = Elimination(Representers(self.base, parts[1:], rows), self.tol)
-            self._kept = now, solver
+            z = Representers(self.base, components[1:], rows)
+            solver = Elimination(z, self.tol, max_factored=self.max_factored)
+            self._kept = params, solver
         return solver
 
     def __getstate__(self) -> dict[str, Any]:
-        # the factorisation can be had again
+        # the factorisation is computed again when it is needed
         return {name: value for name, value in super().__getstate__().items() if name != "_kept"}

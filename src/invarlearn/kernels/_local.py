@@ -1,7 +1,7 @@
-"""Box filters and powers for one pair of images after the other, compiled.
+"""The local polynomial kernel by box filters, one pair of images at a time, compiled.
 
-A window sum costs a few operations a pixel at any width: running sums along one axis, then along
-the other. In double precision, since running sums in single precision drift.
+Window sums are running sums along one axis, then along the other, which cost a few operations per
+pixel for any width. They are in double precision, since running sums accumulate rounding errors.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def _power(value, degree):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def _running_sums(line, size, width, padding, out):  # type: ignore[no-untyped-def]
-    """Sum a line over all windows of a width; give how many windows there are."""
+    """Write the sums of a line over all windows of a width to ``out``; return their number."""
     if padding == VALID:
         total = 0.0
         for i in range(width):
@@ -56,7 +56,7 @@ def _running_sums(line, size, width, padding, out):  # type: ignore[no-untyped-d
 
 @njit(cache=True, nogil=True)
 def _window_sums(z, height, width, window, padding, line, sums):  # type: ignore[no-untyped-def]
-    """Replace the top left (height, width) of z by its window sums; give their size."""
+    """Replace the first (height, width) entries of z by window sums; return their new size."""
     new_width = width
     if window[1] > 1:
         for r in range(height):
@@ -77,7 +77,7 @@ def _window_sums(z, height, width, window, padding, line, sums):  # type: ignore
 
 
 @njit(cache=True, nogil=True)
-def _local_value(x, y, windows, degrees, padding, average, z, line, sums):  # type: ignore[no-untyped-def]
+def _local_value(x, y, windows, degrees, padding, average, image_scale, z, line, sums):  # type: ignore[no-untyped-def]
     height, width, channels = x.shape
     for r in range(height):
         for c in range(width):
@@ -96,20 +96,22 @@ def _local_value(x, y, windows, degrees, padding, average, z, line, sums):  # ty
     for r in range(height):
         for c in range(width):
             total += z[r, c]
-    scale = 1.0 / (height * width) if average else 1.0
-    return _power(scale * total + 1.0, degrees[len(windows)])
+    return _power(image_scale * total + 1.0, degrees[len(windows)])
 
 
 @njit(cache=True, nogil=True)
-def local_gram(X, Y, windows, degrees, padding, average, first, out):  # type: ignore[no-untyped-def]
-    """Fill in the local polynomial kernel of all pairs of images, (n, h, w, c) and (m, h, w, c).
+def local_gram(X, Y, windows, degrees, padding, average, image_scale, first, out):  # type: ignore[no-untyped-def]
+    """Write the local polynomial kernel of all pairs of images to ``out``, of shape (n, m).
 
-    With ``first`` >= 0 row i is row ``first + i`` of a Gram matrix, of which only the upper
-    triangle is computed.
+    X and Y have the shapes (n, height, width, channels) and (m, height, width, channels). With
+    ``first >= 0``, row i is row ``first + i`` of a Gram matrix, of which only the upper triangle is
+    computed.
     """
     height, width = X.shape[1], X.shape[2]
     z = np.empty((height, width))
     line, sums = np.empty(max(height, width)), np.empty(max(height, width))
     for i in range(len(X)):
         for j in range(first + i if first >= 0 else 0, len(Y)):
-            out[i, j] = _local_value(X[i], Y[j], windows, degrees, padding, average, z, line, sums)
+            out[i, j] = _local_value(
+                X[i], Y[j], windows, degrees, padding, average, image_scale, z, line, sums
+            )

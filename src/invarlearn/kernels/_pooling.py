@@ -8,7 +8,7 @@ from numba import njit
 
 @njit(cache=True, nogil=True, fastmath={"nnan", "nsz", "reassoc", "contract"})
 def square_norms(rows, out):  # type: ignore[no-untyped-def]
-    """Give the squared norm of each row."""
+    """Write the squared norm of each row to ``out``."""
     for i in range(len(rows)):
         row = rows[i]
         total = row.dtype.type(0)
@@ -19,22 +19,22 @@ def square_norms(rows, out):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True, fastmath={"nnan", "nsz", "reassoc", "contract"})
 def normalize_rows(rows, squares, least):  # type: ignore[no-untyped-def]
-    """Divide rows by their norms, in place; those with squares up to ``least`` become zero.
+    """Divide rows by their norms, in place; rows with squared norms up to ``least`` become zero.
 
-    ``squares`` are replaced by the new ones, zero or one.
+    ``squares`` has the squared norms, and is overwritten by the new ones, 0 or 1.
     """
     for i in range(len(rows)):
         row = rows[i]
-        kept = squares[i] > least[i]
-        scale = row.dtype.type(1 / np.sqrt(squares[i])) if kept else row.dtype.type(0)
+        is_kept = squares[i] > least[i]
+        scale = row.dtype.type(1 / np.sqrt(squares[i])) if is_kept else row.dtype.type(0)
         for j in range(len(row)):
             row[j] *= scale
-        squares[i] = 1 if kept else 0
+        squares[i] = 1 if is_kept else 0
 
 
 @njit(cache=True, nogil=True, fastmath={"nnan", "nsz", "reassoc"})
-def pool_max(fits, k, out):  # type: ignore[no-untyped-def]
-    """Give the largest of each k numbers in a row."""
+def block_max(fits, k, out):  # type: ignore[no-untyped-def]
+    """Write the largest of each k consecutive numbers in a row to ``out``."""
     for i in range(out.shape[0]):
         for j in range(out.shape[1]):
             best = fits[i, j * k]
@@ -44,8 +44,8 @@ def pool_max(fits, k, out):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True, fastmath={"nnan", "nsz", "reassoc"})
-def pool_mean(fits, k, out):  # type: ignore[no-untyped-def]
-    """Give the mean of each k numbers in a row."""
+def block_mean(fits, k, out):  # type: ignore[no-untyped-def]
+    """Write the mean of each k consecutive numbers in a row to ``out``."""
     for i in range(out.shape[0]):
         for j in range(out.shape[1]):
             total = 0.0
@@ -55,15 +55,18 @@ def pool_mean(fits, k, out):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def pool_softmax(fits, k, sharpness, out):  # type: ignore[no-untyped-def]
-    """Give the mean of each k numbers in a row, weighted by exp(sharpness * number / largest)."""
+def block_softmax(fits, k, sharpness, out):  # type: ignore[no-untyped-def]
+    """Write a weighted mean of each k consecutive numbers in a row to ``out``.
+
+    The weights are exp(sharpness * number / largest absolute number).
+    """
     for i in range(out.shape[0]):
         for j in range(out.shape[1]):
-            best, size = -np.inf, 0.0
+            best, largest_size = -np.inf, 0.0
             for t in range(k):
                 best = max(best, fits[i, j * k + t])
-                size = max(size, abs(fits[i, j * k + t]))
-            scale = sharpness / size if size > 0 else 0.0
+                largest_size = max(largest_size, abs(fits[i, j * k + t]))
+            scale = sharpness / largest_size if largest_size > 0 else 0.0
             total, weights = 0.0, 0.0
             for t in range(k):
                 weight = np.exp(scale * (fits[i, j * k + t] - best))

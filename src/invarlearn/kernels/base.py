@@ -1,56 +1,116 @@
-"""Base kernels, with the derivatives that functionals need.
-
-Every base kernel is a profile f of one number for each pair of rows: of the inner product
-(``Linear``, ``Polynomial``) or of the squared distance (``RBF``). Values and derivatives along
-given directions then need nothing but matrix products.
-"""
+"""The base class of kernels, and how estimators resolve their ``kernel`` parameter."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.spatial.distance import pdist
+from sklearn.base import clone
 from sklearn.gaussian_process import kernels as gaussian_process
 from sklearn.utils import check_array
 
-from invarlearn._readable import Readable
-from invarlearn.transforms._checks import check_number
+from invarlearn._utils.repr import ReprMixin
+from invarlearn.kernels.channels import ChannelProducts
 
 Rows = NDArray[np.floating]
 
+_BY_NAME: dict[str, type[Kernel]] = {}
+# Parameters of estimators that a kernel given by name can receive.
+_NAME_PARAMETERS = {"gamma", "degree", "coef0"}
 
-class Kernel(Readable, gaussian_process.Kernel):
-    """A similarity of rows.
 
-    ``kernel(X, Y)`` gives the Gram matrix, (n, m), in the precision of the rows; ``Y=None`` means
-    X. Kernels are scikit-learn objects with parameters, and kernels of scikit-learn: pass them as
-    ``kernel`` to SVC, KernelRidge, KernelPCA or a Gaussian process. None of their parameters is
-    fitted there.
+class Kernel(ReprMixin, gaussian_process.Kernel):
+    """Base class of kernels ``k(x, y)``, the similarity of two rows.
+
+    ``kernel(X, Y)`` returns the Gram matrix, of shape (n, m), in the precision of the rows;
+    ``Y=None`` means X. Kernels have ``get_params`` and ``set_params``, and can be passed as
+    ``kernel`` to scikit-learn's SVC, KernelRidge, KernelPCA and Gaussian processes. Gaussian
+    processes do not optimise their parameters.
+
+    Subclasses implement ``values`` and ``diag``. For a function of the inner product or of the
+    distance of two rows, subclass :class:`~invarlearn.kernels.DotKernel` or
+    :class:`~invarlearn.kernels.RadialKernel` instead, which derive derivatives and fast products
+    from the function. Test your kernel with :func:`invarlearn.testing.check_kernel`.
 
     Attributes
     ----------
+    name : str or None
+        Name by which estimators accept the kernel, as in ``kernel="rbf"``. Set it in the body of a
+        subclass; it is not inherited.
+    name_parameters : tuple of str
+        Subset of "gamma", "degree" and "coef0" that the estimator passes to a kernel given by name.
     is_definite : bool
         Whether every Gram matrix is positive semidefinite.
+    is_orthogonally_invariant : bool
+        Whether ``k(Ux, Uy) = k(x, y)`` for every orthogonal matrix U.
+    best_at_largest_inner_product : bool
+        Whether the best fit over an orbit is taken at the largest inner product, among rows of
+        equal norm. ``k(x, y)`` must then not decrease with ``<x, y>`` while ``<x, y>`` is positive.
+        Its largest value may be elsewhere in the orbit, at a negative inner product, as for
+        polynomials of even degree.
+    has_derivatives : bool
+        Whether functions in the kernel's space have derivatives, and the kernel has the methods of
+        :class:`~invarlearn.kernels.ProfileKernel` that compute them.
+    has_expansion : bool
+        Whether the kernel has the method ``expansion`` of
+        :class:`~invarlearn.kernels.ProfileKernel`, which functionals need.
+    profile_orders : float
+        Highest order of derivative that ``profile`` computes. Derivatives of order r as functionals
+        need 2 r.
+    supports_blur : bool
+        Whether averages over Gaussians are a factor times another kernel (``blurred``).
+    supports_averages : bool
+        Whether averages over Gaussians have another closed form (``averages``).
     """
 
+    name: ClassVar[str | None] = None
+    name_parameters: ClassVar[tuple[str, ...]] = ("gamma",)
     is_definite: bool = True
+    is_orthogonally_invariant: bool = False
+    best_at_largest_inner_product: bool = False
+    has_derivatives: bool = False
+    has_expansion: bool = False
+    profile_orders: float = 0
+    supports_averages: bool = False
+    supports_blur: bool = False
 
-    # as a kernel of scikit-learn: no number that a Gaussian process may change, and two kernels
-    # are one if they are the same object
+    # the interface of scikit-learn's kernels: no hyperparameters that Gaussian processes optimise,
+    # and equality by identity
     hyperparameters: Any = ()
     __eq__ = object.__eq__
     __hash__ = object.__hash__
 
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        name = cls.__dict__.get("name")
+        if name is None:
+            return
+        registered = _BY_NAME.get(name)
+        # a class that is defined again, as in notebooks, replaces the registered one
+        if registered is not None and registered.__qualname__ != cls.__qualname__:
+            raise ValueError(
+                f"{cls.__qualname__} has the name {name!r} of {registered.__qualname__}: choose "
+                "another name"
+            )
+        unknown = set(cls.name_parameters) - _NAME_PARAMETERS
+        if unknown:
+            raise ValueError(
+                f"name_parameters of {cls.__qualname__} has {sorted(unknown)}: it may contain "
+                f"{sorted(_NAME_PARAMETERS)} only"
+            )
+        _BY_NAME[name] = cls
+
     def is_stationary(self) -> bool:
-        """Tell scikit-learn that values depend on more than differences of rows."""
+        """Return False: scikit-learn must not assume that the kernel is stationary."""
         return False
 
     def __call__(
         self, X: ArrayLike, Y: ArrayLike | None = None, eval_gradient: bool = False
     ) -> Any:
-        """Give the Gram matrix, (n, m).
+        """Compute the Gram matrix.
 
         Parameters
         ----------
@@ -58,209 +118,134 @@ class Kernel(Readable, gaussian_process.Kernel):
         Y : array-like of shape (m, n_features), optional
             None: X.
         eval_gradient : bool, default=False
-            Asked for by Gaussian processes: give also the derivative by the parameters that they
-            may fit, of which there are none, (n, n, 0).
+            Whether to return the gradient with respect to the hyperparameters as well, for Gaussian
+            processes. There are no hyperparameters, so that its shape is (n, m, 0).
+
+        Returns
+        -------
+        array of shape (n, m), or a pair of the array and its gradient
         """
-        values = self._values(X, Y)
+        values = self.values(X, Y)
         return (values, np.empty((*values.shape, 0))) if eval_gradient else values
 
     @abstractmethod
-    def _values(self, X: ArrayLike, Y: ArrayLike | None) -> Rows:
-        """Give the Gram matrix; subclasses provide this."""
+    def values(self, X: ArrayLike, Y: ArrayLike | None) -> Rows:
+        """Compute the Gram matrix, of shape (n, m); implemented by subclasses, used by calls."""
         raise NotImplementedError
 
     @abstractmethod
     def diag(self, X: ArrayLike) -> Rows:
-        """Give k(x, x) for each row, (n,)."""
+        """Return k(x, x) for each row: (n,)."""
         raise NotImplementedError
 
+    def channel_products(self, grid: tuple[int, int, int]) -> ChannelProducts | None:
+        """Return the kernel of images as a function of an inner product of channels.
 
-class ProfileKernel(Kernel):
-    """Kernels that are a profile of one number for each pair of rows.
-
-    Subclasses give ``profile``: f and its first two derivatives at an array of numbers.
-    """
-
-    @abstractmethod
-    def profile(self, s: Rows, order: int) -> Rows:
-        """Give the derivative of this order (0, 1 or 2) of the profile at every entry of s."""
-        raise NotImplementedError
-
-    @abstractmethod
-    def gradient(self, X: ArrayLike, Y: ArrayLike, V: ArrayLike) -> Rows:
-        """Give the derivative of k(x, y) as x moves along its direction v.
+        The similarities to all shifts of an image are then correlations, which are computed at once
+        by Fourier transforms.
 
         Parameters
         ----------
-        X, V : arrays of shape (n, d)
-            Rows, and a direction for each.
-        Y : array of shape (m, d)
+        grid : tuple (height, width, channels)
+            Shape of the images.
 
         Returns
         -------
-        array of shape (n, m)
-            The value of the derivative functional of (x, v) on k(y, .).
+        ChannelProducts or None
+            None if the kernel is not such a function.
         """
-        raise NotImplementedError
-
-    @abstractmethod
-    def mixed(self, X: ArrayLike, Y: ArrayLike, V: ArrayLike, W: ArrayLike) -> Rows:
-        """Give the second derivative of k(x, y) as x moves along v and y along w.
-
-        Parameters
-        ----------
-        X, V : arrays of shape (n, d)
-        Y, W : arrays of shape (m, d)
-
-        Returns
-        -------
-        array of shape (n, m)
-            The inner product of the representers of both derivative functionals.
-        """
-        raise NotImplementedError
+        return None
 
 
-class DotKernel(ProfileKernel):
-    """k(x, y) = f(<x, y>).
-
-    Subclasses give ``profile(s, order)``: f, or its first or second derivative, at an array of
-    inner products.
-    """
-
-    def _values(self, X: ArrayLike, Y: ArrayLike | None) -> Rows:
-        X, Y = check_pair(X, Y)
-        return check_finite(self.profile(X @ Y.T, 0))
-
-    def diag(self, X: ArrayLike) -> Rows:
-        X, _ = check_pair(X, None)
-        return self.profile(np.einsum("nd,nd->n", X, X), 0)
-
-    def gradient(self, X: ArrayLike, Y: ArrayLike, V: ArrayLike) -> Rows:
-        X, Y = check_pair(X, Y)
-        V = check_directions(V, X)
-        return self.profile(X @ Y.T, 1) * (V @ Y.T)
-
-    def mixed(self, X: ArrayLike, Y: ArrayLike, V: ArrayLike, W: ArrayLike) -> Rows:
-        X, Y = check_pair(X, Y)
-        V, W = check_directions(V, X), check_directions(W, Y)
-        s = X @ Y.T
-        return self.profile(s, 2) * (V @ Y.T) * (X @ W.T) + self.profile(s, 1) * (V @ W.T)
+def is_kernel(value: Any) -> bool:
+    """Return whether a value is an instance of :class:`Kernel`."""
+    return isinstance(value, Kernel)
 
 
-class Linear(DotKernel):
-    """The inner product, times ``gamma``.
+def kernel_names() -> list[str]:
+    """Return the names that ``kernel`` parameters accept."""
+    return list(_BY_NAME)
+
+
+def resolve_kernel(
+    kernel: Any, X: NDArray, *, gamma: Any = "scale", degree: int = 3, coef0: float = 1.0
+) -> Kernel:
+    """Return the kernel object that the parameters of an estimator describe.
 
     Parameters
     ----------
-    gamma : float, default=1.0
-        ``1 / n_features`` gives the normalised linear kernel of paper 003.
+    kernel : str or Kernel
+        Name of a kernel, such as "rbf", "poly" or "linear", or a kernel, which is cloned.
+    X : array of shape (n_samples, n_features)
+        Training rows, from which ``gamma="scale"`` and ``gamma="median"`` are computed.
+    gamma : float, "scale" or "median"
+        As in :func:`resolve_gamma`.
+    degree : int
+    coef0 : float
+        Kernels given by name receive those of gamma, degree and coef0 that are in their
+        ``name_parameters``.
+
+    Returns
+    -------
+    Kernel
 
     Examples
     --------
-    >>> Linear()([[1.0, 2.0]], [[3.0, 4.0]])
-    array([[11.]])
+    >>> import numpy as np
+    >>> resolve_kernel("rbf", np.eye(2), gamma=0.5)
+    RBF(gamma=0.5)
     """
+    if is_kernel(kernel):
+        return clone(kernel)
+    if not isinstance(kernel, str) or kernel not in _BY_NAME:
+        raise ValueError(
+            f"kernel={kernel!r} is unknown: pass a Kernel object, or one of "
+            f"{', '.join(kernel_names())}"
+        )
+    kernel_class = _BY_NAME[kernel]
+    options: dict[str, Any] = {"gamma": gamma, "degree": degree, "coef0": coef0}
+    options = {name: options[name] for name in kernel_class.name_parameters}
+    if "gamma" in options:
+        options["gamma"] = resolve_gamma(gamma, X)
+    return kernel_class(**options)
 
-    def __init__(self, gamma: float = 1.0):
-        self.gamma = gamma
 
-    def profile(self, s: Rows, order: int) -> Rows:
-        gamma = s.dtype.type(check_number(self.gamma, "gamma", low=0))
-        return gamma * s if order == 0 else np.full_like(s, gamma if order == 1 else 0.0)
-
-
-class Polynomial(DotKernel):
-    """A power of the inner product, ``(gamma <x, y> + coef0) ** degree``.
+def resolve_gamma(gamma: Any, X: NDArray) -> Any:
+    """Return gamma as a number.
 
     Parameters
     ----------
-    degree : int, default=3
-    gamma : float, default=1.0
-    coef0 : float, default=1.0
-        Zero or more, so that the kernel is positive semidefinite.
+    gamma : float, "scale" or "median"
+        "scale": ``1 / (n_features * variance of X)``, as in scikit-learn. "median":
+        ``1 / (2 * sigma ** 2)``, where sigma is the median distance of two rows.
+    X : array of shape (n_samples, n_features)
 
-    Examples
-    --------
-    >>> Polynomial(degree=2)([[1.0, 2.0]], [[3.0, 4.0]])
-    array([[144.]])
+    Returns
+    -------
+    float
     """
-
-    def __init__(self, degree: int = 3, gamma: float = 1.0, coef0: float = 1.0):
-        self.degree = degree
-        self.gamma = gamma
-        self.coef0 = coef0
-
-    def profile(self, s: Rows, order: int) -> Rows:
-        degree = int(check_number(self.degree, "degree", low=1, whole=True))
-        gamma = check_number(self.gamma, "gamma", low=0)
-        coef0 = check_number(self.coef0, "coef0", low=0)
-        if order > degree:
-            return np.zeros_like(s)
-        base = s * s.dtype.type(gamma) + s.dtype.type(coef0)
-        factor = np.prod([degree - i for i in range(order)]) * gamma**order
-        return s.dtype.type(factor) * base ** (degree - order)
+    if gamma == "scale":
+        variance = float(X.var(dtype=float))
+        return 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
+    if gamma == "median":
+        return median_gamma(X)
+    if isinstance(gamma, str):
+        raise ValueError(f"gamma={gamma!r} is unknown: pass a number, 'scale' or 'median'")
+    return gamma
 
 
-class RBF(ProfileKernel):
-    """The Gaussian ``exp(-gamma |x - y|^2)``, where gamma is 1 / (2 sigma^2).
+def median_gamma(X: NDArray, max_rows: int = 5000) -> float:
+    """Return ``1 / (2 sigma^2)``, where sigma is the median distance of two rows.
 
-    Parameters
-    ----------
-    gamma : float, default=1.0
-
-    Examples
-    --------
-    >>> RBF(gamma=0.5)([[0.0, 0.0]], [[1.0, 1.0]]).round(4)
-    array([[0.3679]])
+    If X has more than ``max_rows`` rows, ``max_rows`` evenly spaced rows are used.
     """
-
-    def __init__(self, gamma: float = 1.0):
-        self.gamma = gamma
-
-    def profile(self, s: Rows, order: int) -> Rows:
-        gamma = check_number(self.gamma, "gamma", low=0)
-        return s.dtype.type((-gamma) ** order) * np.exp(s.dtype.type(-gamma) * s)
-
-    def _values(self, X: ArrayLike, Y: ArrayLike | None) -> Rows:
-        X, other = check_pair(X, Y)
-        values = self.profile(squared_distances(X, other), 0)
-        if X is other:
-            np.fill_diagonal(values, 1.0)
-        return values
-
-    def diag(self, X: ArrayLike) -> Rows:
-        X, _ = check_pair(X, None)
-        return self.profile(np.zeros(len(X), dtype=X.dtype), 0)
-
-    def gradient(self, X: ArrayLike, Y: ArrayLike, V: ArrayLike) -> Rows:
-        X, Y = check_pair(X, Y)
-        V = check_directions(V, X)
-        return 2 * self.profile(squared_distances(X, Y), 1) * along(V, X, Y)
-
-    def mixed(self, X: ArrayLike, Y: ArrayLike, V: ArrayLike, W: ArrayLike) -> Rows:
-        X, Y = check_pair(X, Y)
-        V, W = check_directions(V, X), check_directions(W, Y)
-        s = squared_distances(X, Y)
-        # d/dx of s is 2 (x - y) and d/dy its negative
-        both = along(V, X, Y) * along(W, Y, X).T
-        return 4 * self.profile(s, 2) * both - 2 * self.profile(s, 1) * (V @ W.T)
-
-
-def squared_distances(X: Rows, Y: Rows) -> Rows:
-    """Give |x - y|^2 for all pairs, computed about the mean of Y and in double precision."""
-    origin = Y.mean(axis=0, dtype=float)
-    x, y = X - origin, Y - origin
-    squared = (x**2).sum(axis=1)[:, None] + (y**2).sum(axis=1) - 2 * (x @ y.T)
-    return np.maximum(squared, 0).astype(X.dtype)
-
-
-def along(V: Rows, X: Rows, Y: Rows) -> Rows:
-    """Give v . (x - y) for all pairs: (n, m)."""
-    return np.einsum("nd,nd->n", V, X)[:, None] - V @ Y.T
+    rows = X if len(X) <= max_rows else X[np.linspace(0, len(X) - 1, max_rows).astype(int)]
+    median = float(np.median(pdist(rows))) if len(rows) > 1 else 0.0
+    return 1 / (2 * median**2) if median > 0 else 1.0
 
 
 def check_pair(X: ArrayLike, Y: ArrayLike | None) -> tuple[Any, Any]:
-    """Validate rows on both sides, and bring them to one precision."""
+    """Return validated rows X and Y of the same precision; ``Y=None`` means X."""
     rows = check_array(X, dtype=[np.float64, np.float32], input_name="X")
     if Y is None or Y is X:
         return rows, rows
@@ -272,16 +257,8 @@ def check_pair(X: ArrayLike, Y: ArrayLike | None) -> tuple[Any, Any]:
     return X.astype(precision, copy=False), Y.astype(precision, copy=False)
 
 
-def check_directions(V: ArrayLike, X: Rows) -> Any:
-    """Validate a direction for each row."""
-    V = check_array(V, dtype=X.dtype, input_name="directions")
-    if V.shape != X.shape:
-        raise ValueError(f"directions have shape {V.shape}; for these rows it must be {X.shape}")
-    return V
-
-
 def check_finite(values: Rows) -> Rows:
-    """Refuse kernel values that left the range of their precision."""
+    """Return kernel values; raise ValueError if they overflow their precision."""
     if not np.isfinite(values).all():
         raise ValueError(
             f"kernel values are too large for {values.dtype}: scale the rows or gamma down, lower "

@@ -1,10 +1,12 @@
-"""The worst case of a loss over labels and transformations (paper 004, equation 2).
+"""Worst cases of a loss over labels and transformations (Teo et al. 2007, equation 2).
 
-An oracle knows the examples, the family and the costs, and finds for a function f, and each
-example, the label and the transformation at which the loss is largest. Solvers know nothing else.
+An oracle contains the samples, the family and the costs. For a function f it finds, for each
+sample, the label and the transformation with the largest loss. Solvers access the data through
+oracles only.
 """
 
-from invarlearn.oracles.base import Costs, Risk, Worst
+from invarlearn.oracles.base import Risk, Worst
+from invarlearn.oracles.costs import Costs
 from invarlearn.oracles.linear import ListedRisk, RivalRisk, ScaledRisk, linear_risk
 from invarlearn.oracles.orbits import OrbitColumns
 from invarlearn.oracles.structured import StructuredRisk

@@ -1,4 +1,4 @@
-"""The worst label and element of scores, compiled."""
+"""Compiled search for the element with the largest loss."""
 
 from __future__ import annotations
 
@@ -7,22 +7,30 @@ from numba import njit
 
 @njit(cache=True, nogil=True)
 def reduce_scores(scores, y, cost, scale, start, best, element):  # type: ignore[no-untyped-def]
-    """Keep, for every row and rival class, the largest loss over elements and where it is.
+    """Update the largest loss over elements, and its element, for every row and rival class.
 
-    ``scores`` is (rows, elements, classes), of elements from ``start`` on; ``best`` and
-    ``element`` are (rows, classes) and are updated where a loss is above what they have.
+    Parameters
+    ----------
+    scores : array of shape (n, n_elements, n_classes)
+        Scores of the elements from ``start`` on.
+    y : array of shape (n,)
+    cost : array of shape (n_classes, n_classes, n_elements) or (n_classes, n_classes, 1)
+    scale : array of shape (n_classes, n_classes)
+    start : int
+    best, element : arrays of shape (n, n_classes)
+        Updated in place where a loss is above ``best``.
     """
     n, n_elements, n_classes = scores.shape
     same = cost.shape[2] == 1
     for i in range(n):
         own = y[i]
         for s in range(n_elements):
-            here = 0 if same else start + s
+            cost_index = 0 if same else start + s
             for rival in range(n_classes):
                 if rival == own:
                     continue
                 margin = scores[i, s, own] - scores[i, s, rival]
-                value = cost[own, rival, here] - scale[own, rival] * margin
+                value = cost[own, rival, cost_index] - scale[own, rival] * margin
                 if value > best[i, rival]:
                     best[i, rival] = value
                     element[i, rival] = start + s

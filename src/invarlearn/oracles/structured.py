@@ -8,43 +8,53 @@ from typing import Any
 
 import numpy as np
 
-from invarlearn.oracles.base import Floats, Risk, Worst, check_shares
+from invarlearn.oracles.base import Risk, Worst, check_shares
+from invarlearn.oracles.costs import Floats
 
 
 class StructuredProblem(ABC):
-    """What a structured output is: subclass this, and give ``n_features`` and three methods.
+    """Base class of problems with structured outputs, such as sequences, trees or rankings.
 
-    The score of an output y for an input x is ``w @ features(x, y)``. Inputs and outputs may be
-    anything: sequences, trees, rankings.
+    The score of an output y for an input x is ``w @ features(x, y)``. Subclasses implement
+    ``n_features``, ``features``, ``worst`` and ``predict``.
     """
 
     @property
     @abstractmethod
     def n_features(self) -> int:
-        """How long a joint feature vector is."""
+        """Length of a joint feature vector."""
         raise NotImplementedError
 
     @abstractmethod
     def features(self, x: Any, y: Any) -> Floats:
-        """Give the joint feature vector, (n_features,)."""
+        """Return the joint feature vector, (n_features,)."""
         raise NotImplementedError
 
     @abstractmethod
     def worst(self, w: Floats, x: Any, y: Any) -> tuple[Any, Any, float]:
-        """Find the transformed input s(x) and the output y' that hurt most.
+        """Find the transformed input s(x) and the output y' with the largest loss.
 
-        They maximise ``w @ features(s(x), y') - w @ features(s(x), y) + cost`` over all outputs,
-        y itself included, and all transformations.
+        They maximise ``w @ features(s(x), y') - w @ features(s(x), y) + cost`` over all
+        transformations and all outputs, including y.
+
+        Parameters
+        ----------
+        w : array of shape (n_features,)
+        x, y
+            An input and its correct output.
 
         Returns
         -------
-        s_x, y_other, cost
+        s_x, y_other
+            The transformed input and the output.
+        cost : float
+            The cost of predicting ``y_other`` for y.
         """
         raise NotImplementedError
 
     @abstractmethod
     def predict(self, w: Floats, x: Any) -> Any:
-        """Give the output of the largest score."""
+        """Return the output with the largest score."""
         raise NotImplementedError
 
 
@@ -71,20 +81,21 @@ class StructuredRisk(Risk):
         answer = self.problem.worst(w, x, y)
         if not isinstance(answer, tuple) or len(answer) != 3:
             raise ValueError(
-                f"worst of {self.problem!r} must give three things: the transformed input, the "
-                f"other output, and the cost; for example {i} it gave {answer!r:.100}"
+                f"worst of {self.problem!r} must return three values, the transformed input, the "
+                f"output and the cost; for example {i} it returned {answer!r:.100}"
             )
-        moved, other, cost = answer
-        psi = self.problem.features(moved, other) - self.problem.features(moved, y)
-        found = Worst(np.asarray(psi, dtype=float), float(cost))
-        finite = np.isfinite(found.psi).all() and np.isfinite(found.delta)
-        if found.psi.shape != (self.n_weights,) or not finite:
+        transformed, other, cost = answer
+        psi = self.problem.features(transformed, other) - self.problem.features(transformed, y)
+        worst = Worst(np.asarray(psi, dtype=float), float(cost))
+        finite = np.isfinite(worst.psi).all() and np.isfinite(worst.delta)
+        if worst.psi.shape != (self.n_weights,) or not finite:
             raise ValueError(
                 f"features of {self.problem!r} must be {self.n_weights} finite numbers, and costs "
-                f"finite; for example {i} it gave {found.psi.shape} features and the cost {cost}"
+                f"must be finite; for example {i} the features have shape {worst.psi.shape} and "
+                f"the cost is {cost}"
             )
-        # y itself, as it is, costs nothing: the worst case cannot be better than that
-        return found if w @ psi + cost > 0 else Worst(np.zeros(self.n_weights), 0.0)
+        # the loss of y itself is zero, a lower bound of the worst case
+        return worst if w @ psi + cost > 0 else Worst(np.zeros(self.n_weights), 0.0)
 
     def subgradient(self, w: Floats) -> tuple[Floats, Floats]:
         losses, gradient = np.empty(self.n_examples), np.zeros(self.n_weights)

@@ -1,4 +1,4 @@
-"""Reports that people look at: one page of HTML that needs nothing else."""
+"""Reports: self-contained pages of HTML, made from the templates in ``report/templates``."""
 
 from invarlearn.report.page import Page
 

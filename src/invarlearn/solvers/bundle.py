@@ -1,54 +1,119 @@
-"""Bundle method for regularised risks: minimise ``lam |w|^2 / 2 + risk(w)``.
+"""Bundle method for regularised risks: minimise ``lam |w|^2 / 2 + risk(w)`` (Teo et al., 2007).
 
-Every look at the risk gives a plane below it. The dual of the problem with planes instead of the
-risk is a small quadratic program; its value is a lower bound, so the gap is certified. Each step
-goes to the lowest point on the line from the best point to the solution with planes.
+Each evaluation of the risk yields a cutting plane, a linear lower bound. The maximum of all planes
+replaces the risk in a small quadratic program, whose dual value is a lower bound of the minimum. A
+step is a line search from the best point so far to the solution of the quadratic program.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
-from invarlearn.oracles.base import Floats, Risk
-from invarlearn.transforms._threads import one_thread_of_blas
+from invarlearn._utils.parallel import limit_blas_threads
+from invarlearn.oracles.base import Risk
+from invarlearn.oracles.costs import Floats
+from invarlearn.solvers.base import Requirement, Run, Solution, Solver, register
+from invarlearn.solvers.worst_case import LINEAR, WorstCaseProblem
 
-# Planes without weight are dropped after so many steps.
-PATIENCE = 5
 
+@register
+@dataclass(frozen=True)
+class Bundle(Solver[WorstCaseProblem]):
+    """Bundle method with line search, for linear functions.
 
-@dataclass
-class Bundled:
-    """What the bundle method found.
+    Iterations are line searches.
 
-    Attributes
+    Parameters
     ----------
-    w : array of shape (n_weights,)
-    objective, gap : float
-        ``lam |w|^2 / 2 + risk``; the optimum is no more than the gap below it.
-    n_iter, n_passes : int
-        Steps, and passes over the data.
+    patience : int, default=5
+        Planes without dual weight for more steps than this are dropped.
+    line_steps : int, default=10
+        Largest number of evaluations of the risk in a line search.
     """
+
+    name: ClassVar[str] = "bundle"
+    solves: ClassVar[type] = WorstCaseProblem
+    requires: ClassVar[tuple[Requirement, ...]] = (LINEAR,)
+
+    patience: int = 5
+    line_steps: int = 10
+
+    @limit_blas_threads()
+    def run(self, problem: WorstCaseProblem, run: Run) -> Solution:
+        risk, lam, tol = problem.oracle, problem.lam, run.tol
+        assert isinstance(risk, Risk)
+        planes = Planes(risk.n_weights, lam, self.patience)
+
+        def evaluate(w: Floats) -> tuple[float, Floats]:
+            """Return the risk and a subgradient at w, and add the cutting plane."""
+            losses, slope = risk.subgradient(w)
+            value = float(risk.shares @ losses)
+            planes.add(slope, value - float(slope @ w))
+            return value, slope
+
+        w = np.zeros(risk.n_weights) if run.start is None else run.start[0].astype(float)
+        value, slope = evaluate(w)
+        best = LowPoint(w, lam * float(w @ w) / 2 + value, slope)
+        bound, gap = 0.0, best.objective
+        history: list[tuple[float, float]] = []
+        while len(history) < run.max_iter and gap > tol * best.objective:
+            target, lower_bound = planes.solve(0.01 * gap)
+            bound = max(bound, lower_bound)
+            gap = best.objective - bound
+            if gap > tol * best.objective:
+                # planes are least accurate near the best point, between it and the target
+                previous = best.objective
+                direction = target - best.w
+                best = _line_search(evaluate, best, direction, lam, 0.03 * gap, self.line_steps)
+                if previous - best.objective > 0.01 * gap:
+                    # without progress, dropped planes could be added again for ever
+                    planes.drop_idle()
+                gap = best.objective - bound
+            history.append((best.objective, gap))
+            run.report(len(history), best.objective, gap)
+        converged = gap <= tol * best.objective
+        reason = "" if converged else "raise max_iter, or scale the features"
+        return Solution(
+            best.w, best.objective, gap, len(history), converged, reason, history=tuple(history)
+        )
+
+
+@dataclass(frozen=True)
+class LowPoint:
+    """Weights w, (n_weights,), the objective at w, and a subgradient of the risk, (n_weights,)."""
 
     w: Floats
     objective: float
-    gap: float
-    n_iter: int
-    n_passes: int
-    converged: bool
-    history: list[tuple[float, float, int]] = field(default_factory=list)
+    slope: Floats
 
 
 class Planes:
-    """Planes below the risk, ``slope @ w + offset``, and the program over them.
+    """Cutting planes ``slope @ w + offset`` of a risk, and the quadratic program over them.
 
-    The first plane is zero, since risks are not negative.
+    The first plane is zero, because risks are not negative.
+
+    Parameters
+    ----------
+    n_weights : int
+    lam : float
+    patience : int, default=5
+        Planes without dual weight in more solutions than this may be dropped.
+
+    Attributes
+    ----------
+    slopes : list of arrays of shape (n_weights,)
+    offsets, alpha, idle : arrays of shape (n_planes,)
+        Offsets of the planes, their dual weights, and the number of solutions since they had any.
+    gram : array of shape (n_planes, n_planes)
+        Inner products of the slopes.
     """
 
-    def __init__(self, n_weights: int, lam: float):
-        self.lam = lam
+    def __init__(self, n_weights: int, lam: float, patience: int = 5):
+        self.lam, self.patience = lam, patience
         self.slopes = [np.zeros(n_weights)]
         self.offsets = np.zeros(1)
         self.gram = np.zeros((1, 1))
@@ -56,7 +121,7 @@ class Planes:
         self.idle = np.zeros(1, dtype=np.int64)
 
     def add(self, slope: Floats, offset: float) -> None:
-        """Take in a plane."""
+        """Add a plane with a slope of shape (n_weights,)."""
         n = len(self.slopes)
         self.slopes.append(slope)
         gram = np.empty((n + 1, n + 1))
@@ -68,21 +133,33 @@ class Planes:
         self.idle = np.append(self.idle, 0)
 
     def drop_idle(self) -> None:
-        """Forget planes that have had no weight for a while."""
-        stay = np.flatnonzero(self.idle <= PATIENCE)
-        if len(stay) == len(self.slopes):
+        """Drop planes without dual weight in more than ``patience`` solutions."""
+        kept = np.flatnonzero(self.idle <= self.patience)
+        if len(kept) == len(self.slopes):
             return
-        self.slopes = [self.slopes[k] for k in stay]
-        self.gram = self.gram[np.ix_(stay, stay)]
+        self.slopes = [self.slopes[k] for k in kept]
+        self.gram = self.gram[np.ix_(kept, kept)]
         for name in ("offsets", "alpha", "idle"):
-            setattr(self, name, getattr(self, name)[stay])
+            setattr(self, name, getattr(self, name)[kept])
 
     def solve(self, tol: float) -> tuple[Floats, float]:
-        """Give the minimiser of ``lam |w|^2 / 2 + highest plane``, and a lower bound."""
+        """Minimise ``lam |w|^2 / 2`` plus the highest plane.
+
+        Parameters
+        ----------
+        tol : float
+            Duality gap of the quadratic program.
+
+        Returns
+        -------
+        w : array of shape (n_weights,)
+        bound : float
+            Lower bound of the minimum.
+        """
         H = self.gram / self.lam
         self.alpha = on_simplex(H, self.offsets, self.alpha, tol)
         self.idle = np.where(self.alpha > 0, 0, self.idle + 1)
-        self.idle[0] = 0  # the risk is never negative, whatever else is known
+        self.idle[0] = 0  # the plane of zero is always valid
         w = np.zeros(len(self.slopes[0]))
         for weight, slope in zip(self.alpha, self.slopes, strict=True):
             if weight > 0:
@@ -91,10 +168,25 @@ class Planes:
 
 
 def on_simplex(H: Floats, linear: Floats, start: Floats, tol: float, turns: int = 30) -> Floats:
-    """Maximise ``linear @ a - a @ H @ a / 2`` over weights that are positive and add up to one.
+    """Maximise ``linear @ a - a @ H @ a / 2`` over the simplex: ``a >= 0``, ``sum(a) = 1``.
 
-    Pairs of weights are moved, which always gains something, and then all weights above zero at
-    once, which gains much near the solution; until the gap is at most ``tol``.
+    Steps on pairs of weights, which always improve the objective, alternate with Newton steps on
+    all positive weights, which converge fast near the solution.
+
+    Parameters
+    ----------
+    H : array of shape (n, n)
+    linear : array of shape (n,)
+    start : array of shape (n,)
+        Initial weights.
+    tol : float
+        Stop at a duality gap of at most this.
+    turns : int, default=30
+        Largest number of alternations.
+
+    Returns
+    -------
+    array of shape (n,)
     """
     from invarlearn.solvers._blocks import move_pairs
 
@@ -106,16 +198,16 @@ def on_simplex(H: Floats, linear: Floats, start: Floats, tol: float, turns: int 
             scores = linear - H @ alpha
             if alpha @ (scores.max() - scores) <= tol:
                 return alpha
-            moved = _newton_step(H, alpha, scores)
-            # half the sum of both scores along a step is what it gains
-            if (moved - alpha) @ (scores + linear - H @ moved) <= 0:
+            candidate = _newton_step(H, alpha, scores)
+            # twice the gain of the step, which is quadratic
+            if (candidate - alpha) @ (scores + linear - H @ candidate) <= 0:
                 break
-            alpha = moved
+            alpha = candidate
     return alpha
 
 
 def _newton_step(H: Floats, alpha: Floats, scores: Floats) -> Floats:
-    """Go to the best weights with the same ones at zero, or until the first falls to zero."""
+    """Return the result of a Newton step on the positive weights, cut where one becomes zero."""
     top = int(scores.argmax())
     free = np.flatnonzero((alpha > 0) | (np.arange(len(alpha)) == top))
     n = len(free)
@@ -125,130 +217,82 @@ def _newton_step(H: Floats, alpha: Floats, scores: Floats) -> Floats:
     system[n, n] = 0.0
     step = np.linalg.solve(system, np.append(scores[free], 0.0))[:n]
     falling = np.flatnonzero(step < 0)
-    reach = alpha[free[falling]] / -step[falling]
-    length = min(1.0, float(reach.min(initial=1.0)))
-    moved = alpha.copy()
-    moved[free] += length * step
-    moved[free[falling[reach == length]]] = 0.0
-    moved = np.maximum(moved, 0.0)
-    return moved / moved.sum()
-
-
-@one_thread_of_blas()
-def bundle(
-    risk: Risk,
-    lam: float,
-    tol: float = 1e-3,
-    max_iter: int = 1000,
-    start: Floats | None = None,
-    progress: Callable[[int, float, float], None] | None = None,
-) -> Bundled:
-    """Minimise ``lam |w|^2 / 2 + risk(w)`` until the gap is below ``tol`` times it.
-
-    Parameters
-    ----------
-    risk : Risk
-    lam : float
-    tol : float
-    max_iter : int
-    start : array of shape (n_weights,), optional
-        Where to begin; at zero if not given.
-    progress : callable, optional
-        Called with step, objective and gap.
-
-    Returns
-    -------
-    Bundled
-    """
-    planes = Planes(risk.n_weights, lam)
-    n_passes = 0
-
-    def look(w: Floats) -> tuple[float, Floats]:
-        """Give the risk and its slope at w, and keep the plane."""
-        nonlocal n_passes
-        losses, slope = risk.subgradient(w)
-        value = float(risk.shares @ losses)
-        planes.add(slope, value - float(slope @ w))
-        n_passes += 1
-        return value, slope
-
-    best = np.zeros(risk.n_weights) if start is None else np.asarray(start, dtype=float).copy()
-    value, slope = look(best)
-    objective = lam * float(best @ best) / 2 + value
-    bound, gap = 0.0, objective
-    history: list[tuple[float, float, int]] = []
-    n_iter = 0
-    while n_iter < max_iter and gap > tol * objective:
-        n_iter += 1
-        target, lower = planes.solve(0.01 * gap)
-        bound = max(bound, lower)
-        gap = objective - bound
-        if gap > tol * objective:
-            # where the planes are most wrong is near the best point, on the way to the target
-            before = objective
-            best, objective, slope = _line_search(
-                look, best, objective, slope, target - best, lam, 0.03 * gap
-            )
-            if before - objective > 0.01 * gap:
-                # only then: without progress, planes could come and go for ever
-                planes.drop_idle()
-            gap = objective - bound
-        history.append((objective, gap, n_passes))
-        if progress is not None:
-            progress(n_iter, objective, gap)
-    return Bundled(best, objective, gap, n_iter, n_passes, gap <= tol * objective, history)
+    lengths_to_zero = alpha[free[falling]] / -step[falling]
+    length = min(1.0, float(lengths_to_zero.min(initial=1.0)))
+    result = alpha.copy()
+    result[free] += length * step
+    result[free[falling[lengths_to_zero == length]]] = 0.0
+    result = np.maximum(result, 0.0)
+    return result / result.sum()
 
 
 def _line_search(
-    look: Callable[[Floats], tuple[float, Floats]],
-    best: Floats,
-    objective: float,
-    slope: Floats,
+    evaluate: Callable[[Floats], tuple[float, Floats]],
+    best: LowPoint,
     direction: Floats,
     lam: float,
     tol: float,
-    most: int = 10,
-) -> tuple[Floats, float, Floats]:
-    """Find a low point on the line, by planes on it alone: each look adds one.
+    max_steps: int,
+) -> LowPoint:
+    """Return a low point on a line, by cutting planes of the risk along the line.
 
-    ``lam |w|^2 / 2`` is known along the line, so the lowest point above two planes is where they
-    meet, or where one of them is lowest.
+    Two planes bound the risk from below, one on each side of the minimum. The next point minimises
+    the highest of both plus ``lam |w|^2 / 2``, which is a known parabola along the line.
+
+    Parameters
+    ----------
+    evaluate : callable
+        Returns the risk and a subgradient at weights w, (n_weights,).
+    best : LowPoint
+    direction : array of shape (n_weights,)
+    lam : float
+    tol : float
+        Stop when the objective is at most this much above the lower bound on the line.
+    max_steps : int
+        Largest number of evaluations.
     """
     square = lam * float(direction @ direction)
-    linear = lam * float(best @ direction)
-    constant = lam * float(best @ best) / 2
+    linear = lam * float(best.w @ direction)
+    constant = lam * float(best.w @ best.w) / 2
     if square == 0:
-        return best, objective, slope
-    # planes on the line, value + rate * t, and the interval that holds the lowest point
-    left = (objective - constant, float(slope @ direction))
+        return best
+    # planes on the line, value + rate * t, on both sides of the minimum
+    left = (best.objective - constant, float(best.slope @ direction))
     right: tuple[float, float] | None = None
-    found, lowest, at = slope, objective, 0.0
-    for _ in range(most):
-        t, expected = _lowest(left, right, square, linear, constant)
-        if lowest - expected <= tol and right is not None:
+    best_slope, best_objective, best_t = best.slope, best.objective, 0.0
+    for _ in range(max_steps):
+        t, lower_bound = _lowest_point(left, right, square, linear, constant)
+        if best_objective - lower_bound <= tol and right is not None:
             break
-        w = best + t * direction
-        value, here = look(w)
-        total = constant + linear * t + square * t * t / 2 + value
-        rate = float(here @ direction)
-        if total < lowest:
-            found, lowest, at = here, total, t
+        value, slope = evaluate(best.w + t * direction)
+        objective = constant + linear * t + square * t * t / 2 + value
+        rate = float(slope @ direction)
+        if objective < best_objective:
+            best_slope, best_objective, best_t = slope, objective, t
         plane = (value - rate * t, rate)
         if rate + linear + square * t > 0:
             right = plane
         else:
             left = plane
-    return best + at * direction, lowest, found
+    return LowPoint(best.w + best_t * direction, best_objective, best_slope)
 
 
-def _lowest(
+def _lowest_point(
     left: tuple[float, float],
     right: tuple[float, float] | None,
     square: float,
     linear: float,
     constant: float,
 ) -> tuple[float, float]:
-    """Give the lowest point of ``square t^2 / 2 + linear t + constant + higher plane``."""
+    """Return the minimiser t > 0 of ``square t^2 / 2 + linear t + constant`` plus the higher plane.
+
+    Returns
+    -------
+    t : float
+        The point to evaluate next.
+    lower_bound : float
+        A lower bound of the objective on the line.
+    """
 
     def height(t: float) -> float:
         planes = [p for p in (left, right) if p is not None]
@@ -256,7 +300,7 @@ def _lowest(
 
     points = [-(linear + left[1]) / square]
     if right is None:
-        # the target itself first: it is where the known planes are lowest
+        # at least 1, the minimiser of all planes of the bundle
         return min(max(points[0], 1.0), 1e6) if points[0] > 0 else 1.0, height(points[0])
     points.append(-(linear + right[1]) / square)
     if right[1] != left[1]:

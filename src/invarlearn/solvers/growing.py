@@ -1,124 +1,208 @@
-"""Minimise with an expansion that grows: few representers first (paper 002, section 5)."""
+"""Expansions that grow: solvers that start with few representers, and add others in rounds."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import ClassVar
 
 import numpy as np
+from numpy.random import RandomState
 from numpy.typing import NDArray
 from scipy.linalg import cholesky, solve_triangular
 from sklearn import get_config
 
-from invarlearn.solvers.representer import (
-    COARSE,
-    FINER,
-    Numbers,
-    Point,
-    Problem,
-    Solution,
-    lbfgs_stage,
-)
+from invarlearn.solvers.base import Numbers, Run, Solution, Solver, register
+from invarlearn.solvers.lbfgs import lbfgs_stage
+from invarlearn.solvers.representer import Point, RepresenterProblem, SmoothingSchedule
 
 
 @dataclass(frozen=True)
-class Within(Problem):
-    """The problem with f in a subspace, by orthonormal coordinates there.
+class _ExpansionGrowth(Solver[RepresenterProblem]):
+    """Base class of solvers that grow the expansion; parameters as in :class:`SteepestGrowth`."""
 
-    Attributes
-    ----------
-    orthonormal : array of shape (n, k)
-        The functionals of orthonormal functions.
-    """
+    growth: float = 0.25
+    inner_iter: int = 1000
+    schedule: SmoothingSchedule = field(default_factory=SmoothingSchedule)
 
-    orthonormal: Numbers = field(default_factory=lambda: np.empty((0, 0)))
+    def pick(
+        self, left: NDArray, count: int, gradient: Callable[[], Numbers], rng: RandomState
+    ) -> NDArray:
+        """Return the indices of representers to add, (count,).
 
-    def lifted(self, slopes: Numbers) -> Point:
-        c = self.orthonormal.T @ slopes
-        values = self.orthonormal @ c
-        return Point(c, np.zeros(self.basis.shape[1]), c, values, values)
+        Parameters
+        ----------
+        left : array of int
+            Indices of the representers that are not in the expansion.
+        count : int
+        gradient : callable
+            Returns the derivative of the objective along each representer, (n,).
+        rng : RandomState
+        """
+        raise NotImplementedError
+
+    def run(self, problem: RepresenterProblem, run: Run) -> Solution:
+        n = len(problem)
+        chosen = np.arange(problem.n_labelled)
+        table = problem.gram.columns(chosen)
+        beta, w = np.zeros(len(chosen)), np.zeros(problem.basis.shape[1])
+        smoothing = self.schedule.coarsest
+        history: list[tuple[float, float]] = []
+        while True:
+            smooth = problem if problem.is_smooth else problem.smoothed(smoothing)
+            orthonormal, factor = _orthonormal(table, chosen)
+            beta, at = self._minimise(smooth, orthonormal, beta, w, run)
+            w = at.w
+            c = np.zeros(n)
+            c[chosen] = solve_triangular(factor, beta, trans="T", lower=True)
+            at = replace(at, c=c, dual=at.values)
+            slopes = smooth.slopes(at.u)
+            objective, gap = at.objective(problem), problem.gap(at, slopes)
+            history.append((objective, gap))
+            run.report(len(history), objective, gap)
+            converged = gap <= run.tol * problem.scale(objective)
+            left = np.setdiff1d(np.arange(n), chosen, assume_unique=True)
+            count = min(len(left), max(8, int(len(chosen) * self.growth)))
+            exceeds_memory = (
+                8.0 * n * (len(chosen) + count) > get_config()["working_memory"] * 2**20
+            )
+            # smooth less if most of the gap is due to the smoothing
+            smooths_less = smooth.gap(at, slopes) < gap / 2 and smoothing > self.schedule.finest
+            exhausted = len(history) == run.max_iter
+            can_grow = count and not exceeds_memory
+            if converged or exhausted or not (smooths_less or can_grow):
+                break
+            if smooths_less:
+                smoothing *= self.schedule.factor
+                continue
+            gradient = partial(_gradient, problem, at, slopes)
+            added = self.pick(left, count, gradient, run.rng)
+            # the first orthonormal coordinates do not change when representers are added
+            chosen = np.concatenate([chosen, added])
+            table = np.column_stack([table, problem.gram.columns(added)])
+            beta = np.concatenate([beta, np.zeros(count)])
+        reason = "raise max_iter or tol"
+        if exceeds_memory:
+            reason = "raise sklearn.set_config(working_memory=...), or tol, or use solver='lbfgs'"
+        reason = "" if converged else reason
+        return Solution(c, objective, gap, len(history), converged, reason, w, tuple(history))
+
+    def _minimise(
+        self,
+        smooth: RepresenterProblem,
+        orthonormal: Numbers,
+        beta: Numbers,
+        w: Numbers,
+        run: Run,
+    ) -> tuple[Numbers, Point]:
+        """Minimise over the expansion by L-BFGS in orthonormal coordinates.
+
+        Parameters
+        ----------
+        smooth : RepresenterProblem
+            The problem with smoothed losses.
+        orthonormal : array of shape (n, n_chosen)
+            Functionals of the orthonormal basis functions.
+        beta : array of shape (n_chosen,)
+            Initial coordinates.
+        w : array of shape (n_basis,)
+            Initial weights of unpenalised basis functions.
+        run : Run
+
+        Returns
+        -------
+        beta : array of shape (n_chosen,)
+        at : Point
+        """
+
+        def lift(slopes: Numbers) -> Point:
+            c = orthonormal.T @ slopes
+            values = orthonormal @ c
+            return Point(c, np.zeros(len(w)), c, values, values)
+
+        values = orthonormal @ beta
+        at = Point(beta, w, beta, values, values + smooth.basis @ w)
+        inner = replace(run, max_iter=self.inner_iter, progress=None)
+        at, _ = lbfgs_stage(smooth, at, inner, 0, lift)
+        return at.c, at
 
 
-def grow(
-    problem: Problem,
-    columns: Callable[[NDArray], Numbers],
-    n_kept: int,
-    strategy: str,
-    rng: np.random.RandomState,
-    tol: float = 1e-6,
-    max_iter: int = 200,
-) -> Solution:
-    """Solve with an expansion that grows: few representers first, the others as they are needed.
+@register
+@dataclass(frozen=True)
+class SteepestGrowth(_ExpansionGrowth):
+    """Grow the expansion by the representers with the steepest descent of the objective.
 
-    In each round the objective, with all its losses, is minimised over the coefficients chosen so
-    far (paper 002, section 5); then a quarter as many again are added. Worth it when there are many
-    functionals and few of them matter.
+    The expansion starts with the labelled rows. In each round the objective, with all its losses,
+    is minimised over the coefficients of the expansion (Zhang et al., 2013, section 5). Then
+    representers are added. The solver is for problems with many functionals, few of which matter.
+    Iterations are rounds.
 
     Parameters
     ----------
-    problem : Problem
-    columns : callable
-        ``columns(indices)`` gives columns of the Gram matrix.
-    n_kept : int
-        So many representers, the first ones, are there from the beginning.
-    strategy : {"steepest", "random"}
-        Add those along which the objective falls fastest, or any.
-    rng : RandomState
-    tol : float
-        As in :func:`newton`.
-    max_iter : int
-        Rounds.
+    growth : float, default=0.25
+        Number of representers to add in a round, relative to the size of the expansion; at least 8
+        are added.
+    inner_iter : int, default=1000
+        Largest number of iterations of L-BFGS in a round.
+    schedule : SmoothingSchedule
+        How losses with a kink are smoothed.
     """
-    n = len(problem)
-    chosen = np.arange(n_kept)
-    table = columns(chosen)
-    beta, w = np.zeros(n_kept), np.zeros(problem.basis.shape[1])
-    smoothing = COARSE
-    for done in range(1, max_iter + 1):
-        smooth = problem if problem.is_smooth else problem.rounded(smoothing)
-        orthonormal, factor = _orthonormal(table, chosen)
-        values = orthonormal @ beta
-        at = Point(beta, w, beta, values, values + problem.basis @ w)
-        within = Within(problem.product, problem.basis, smooth.terms, orthonormal=orthonormal)
-        at, _ = lbfgs_stage(within, at, tol, 1000)
-        beta, w = at.c, at.w
-        c = np.zeros(n)
-        c[chosen] = solve_triangular(factor, beta, trans="T", lower=True)
-        at = Point(c, w, at.values, at.values, at.u)
-        slopes = smooth.slopes(at.u)
-        objective, gap = at.objective(problem), problem.gap(at, slopes)
-        converged = gap <= tol * max(1.0, abs(objective))
-        left = np.setdiff1d(np.arange(n), chosen, assume_unique=True)
-        many = min(len(left), max(8, len(chosen) // 4))
-        full = 8.0 * n * (len(chosen) + many) > get_config()["working_memory"] * 2**20
-        # round more finely when that is what keeps the gap open
-        fine = smooth.gap(at, slopes) < gap / 2 and smoothing > 1e-12
-        if converged or done == max_iter or (not fine and (not many or full)):
-            break
-        if fine:
-            smoothing *= FINER
-            continue
-        if strategy == "steepest":
-            steep = np.abs(at.values + problem.product(slopes))[left]
-            more = left[np.argsort(-steep, kind="stable")[:many]]
-        else:
-            more = rng.choice(left, many, replace=False)
-        # in the new coordinates the old ones come first, unchanged
-        chosen = np.concatenate([chosen, more])
-        table = np.column_stack([table, columns(more)])
-        beta = np.concatenate([beta, np.zeros(many)])
-    found = Solution(c, w, objective, gap, done, converged)
-    if full:
-        found.why = "raise sklearn.set_config(working_memory=...), or tol, or use solver='lbfgs'"
-    return found
+
+    name: ClassVar[str] = "steepest"
+    solves: ClassVar[type] = RepresenterProblem
+
+    def pick(
+        self, left: NDArray, count: int, gradient: Callable[[], Numbers], rng: RandomState
+    ) -> NDArray:
+        steepness = np.abs(gradient())[left]
+        return left[np.argsort(-steepness, kind="stable")[:count]]
+
+
+@register
+@dataclass(frozen=True)
+class RandomGrowth(_ExpansionGrowth):
+    """Grow the expansion by random representers, otherwise as :class:`SteepestGrowth`.
+
+    Parameters
+    ----------
+    growth, inner_iter, schedule
+        As in :class:`SteepestGrowth`.
+    """
+
+    name: ClassVar[str] = "random"
+    solves: ClassVar[type] = RepresenterProblem
+
+    def pick(
+        self, left: NDArray, count: int, gradient: Callable[[], Numbers], rng: RandomState
+    ) -> NDArray:
+        return rng.choice(left, count, replace=False)
+
+
+def _gradient(problem: RepresenterProblem, at: Point, slopes: Numbers) -> Numbers:
+    """Return the derivative of the objective along each representer, (n,)."""
+    return at.values + problem.gram.dot(slopes)
 
 
 def _orthonormal(table: Numbers, chosen: NDArray) -> tuple[Numbers, Numbers]:
-    """Give coordinates in which chosen representers are orthonormal, and the factor that makes so.
+    """Orthonormalise the chosen representers.
 
-    Jitter is far below what the losses can see.
+    Parameters
+    ----------
+    table : array of shape (n, n_chosen)
+        Columns of the Gram matrix.
+    chosen : array of shape (n_chosen,)
+        Indices of the columns.
+
+    Returns
+    -------
+    orthonormal : array of shape (n, n_chosen)
+        Functionals of the orthonormal basis functions.
+    factor : array of shape (n_chosen, n_chosen)
+        Cholesky factor of the Gram matrix of the chosen representers.
     """
     gram = table[chosen]
+    # a relative jitter, for representers that are linearly dependent
     gram[np.diag_indices_from(gram)] += 1e-10 * np.trace(gram) / max(len(gram), 1)
     factor = cholesky(gram, lower=True)
     return solve_triangular(factor, table.T, lower=True).T, factor

@@ -1,52 +1,102 @@
-"""Pegasos: stochastic subgradient steps on ``lam |f|^2 / 2 + risk(f)`` (paper 004, Algorithm 2).
+r"""Pegasos: stochastic subgradient steps on ``lam |f|^2 / 2 + risk(f)`` (Teo et al. 2007, Alg. 2).
 
-At step t, ``f <- (1 - 1/t) f - psi / (lam t)`` with psi the worst column of one example; f is
-scaled back into the ball that holds the optimum; and what is returned is the average of all f,
-weighted by t, which converges faster than the last one and than the plain average.
+Step t is :math:`f \leftarrow (1 - 1/t) f - \psi / (\lambda t)`, where :math:`\psi` is the worst
+column of one sample. Then f is projected onto a ball that contains the optimum. The result is the
+average of f over all steps, weighted by t. It converges faster than the last f and than the
+unweighted average.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from invarlearn.oracles.base import Floats, Risk
+from invarlearn.oracles.base import Risk
+from invarlearn.oracles.costs import Floats
 from invarlearn.oracles.orbits import KernelColumns
+from invarlearn.solvers.base import Requirement, Run, Solution, Solver, register
+from invarlearn.solvers.worst_case import SINGLE_SAMPLES, WorstCaseProblem
 
-Progress = Callable[[int, float, float], None]
+
+@register
+@dataclass(frozen=True)
+class Pegasos(Solver[WorstCaseProblem]):
+    """Stochastic subgradient descent with one sample per step (Pegasos).
+
+    An iteration is a pass over all samples. The average with the lowest objective is returned. The
+    lower bound of the certificate is loose: expect a gap of a few per cent of the objective.
+    """
+
+    name: ClassVar[str] = "pegasos"
+    solves: ClassVar[type] = WorstCaseProblem
+    requires: ClassVar[tuple[Requirement, ...]] = (SINGLE_SAMPLES,)
+
+    def run(self, problem: WorstCaseProblem, run: Run) -> Solution:
+        oracle = problem.oracle
+        if isinstance(oracle, Risk):
+            walk: Walk | KernelWalk = Walk(oracle.n_weights, problem.lam, oracle.at_zero)
+        else:
+            assert isinstance(oracle, KernelColumns)
+            walk = KernelWalk(oracle.n_functions, problem.lam, oracle.at_zero)
+        best, objective, bound = walk.average, oracle.at_zero, 0.0
+        history: list[tuple[float, float]] = []
+        while len(history) < run.max_iter and objective - bound > run.tol * objective:
+            walk.along(oracle, run.rng.permutation(oracle.n_examples))
+            average = walk.average
+            average_objective = problem.objective(average)
+            if average_objective < objective:
+                best, objective = average, average_objective
+            bound = max(bound, walk.bound)
+            history.append((objective, objective - bound))
+            run.report(len(history), objective, objective - bound)
+        gap = objective - bound
+        converged = gap <= run.tol * objective
+        reason = "" if converged else "raise max_iter, choose another solver, or scale the features"
+        coef = walk.padded(best)
+        return Solution(
+            coef, objective, gap, len(history), converged, reason, history=tuple(history)
+        )
 
 
 class Walk:
-    """Where Pegasos is: it can be continued, with the same or other examples.
+    """The state of Pegasos, which can continue with the same samples or with others.
 
-    f is ``c * v`` and its average ``a * v + h * u``: a step touches v and u only where the example
-    has features. |f|^2 and the linear part of the dual are kept up to date as well.
+    f is ``c * v``, and its average is ``a * v + h * u``. A step changes v and u only at the nonzero
+    features of its sample.
 
     Parameters
     ----------
     n_weights : int
     lam : float
     at_zero : float
-        The risk at f = 0: the optimum has ``lam |f|^2 <= at_zero``.
+        The risk at f = 0. It bounds the optimum: ``lam |f|^2 <= at_zero``.
+
+    Attributes
+    ----------
+    radius : float
+        Radius of the ball that contains the optimum.
+    v, u : arrays of shape (n_weights,)
+    state : array of shape (6,)
+        t, c, ``|f|^2``, a, h, and the linear part of the dual.
     """
 
     def __init__(self, n_weights: int, lam: float, at_zero: float):
         self.lam = lam
-        self.radius = np.sqrt(at_zero / lam)
+        self.radius = float(np.sqrt(at_zero / lam))
         self.v, self.u = np.zeros(n_weights), np.zeros(n_weights)
-        # t, c, |f|^2, a, h, linear part of the dual
         self.state = np.array([0.0, 1.0, 0.0, 0.0, 1.0, 0.0])
 
     def restart(self, w: Floats, t: int) -> None:
-        """Go on from weights, as if they were f and the average after t steps."""
+        """Set f and the average to weights w, (n_weights,), as if t steps had been taken."""
         self.v, self.u = w.copy(), np.zeros_like(w)
         self.state[:] = t, 1.0, float(w @ w), 1.0, 1.0, 0.0
 
     @property
     def average(self) -> Floats:
-        """The average of all f so far, the last one included."""
+        """The average of f over all steps, the last one included: (n_weights,)."""
         t, c, _, a, h, _ = self.state
         if t == 0:
             return np.zeros_like(self.v)
@@ -55,15 +105,22 @@ class Walk:
 
     @property
     def bound(self) -> float:
-        """A lower bound on the objective, if every example was seen equally often."""
+        """Lower bound of the minimum, if every sample was visited equally often."""
         _, _, n2, _, _, linear = self.state
         return float(linear - self.lam * n2 / 2)
 
-    def along(self, risk: Risk, order: NDArray[np.int64]) -> None:
-        """Take a step for each example, in this order."""
-        compiled = getattr(risk, "walk", None)
-        if compiled is not None:
-            compiled(order, self.lam, self.radius, self.v, self.u, self.state)
+    def widen(self, at_zero: float) -> None:
+        """Enlarge the ball to that of a larger risk at f = 0."""
+        self.radius = max(self.radius, float(np.sqrt(at_zero / self.lam)))
+
+    def padded(self, average: Floats) -> Floats:
+        """Return an average in the coefficients at the end of the run; here they are the same."""
+        return average
+
+    def along(self, risk: Any, order: NDArray[np.int64]) -> None:
+        """Take a step for each sample of a risk in this order, given by indices."""
+        if risk.walk is not None:
+            risk.walk(order, self.lam, self.radius, self.v, self.u, self.state)
             return
         for i in order:
             self._step(risk, int(i))
@@ -84,10 +141,10 @@ class Walk:
         self.v -= length / c * worst.psi
         self.u += a / h * length / c * worst.psi
         if n2 > self.radius**2:
-            down = self.radius / np.sqrt(n2)
-            c, linear, n2 = c * down, linear * down, self.radius**2
+            factor = self.radius / np.sqrt(n2)
+            c, linear, n2 = c * factor, linear * factor, self.radius**2
         if c < 1e-3 or h < 1e-6:
-            # the average goes into u as a whole, before a * v and h * u cancel each other
+            # store the whole average in u, before a * v and h * u cancel each other
             self.u *= h
             self.u += a * self.v
             self.v *= c
@@ -96,139 +153,66 @@ class Walk:
 
 
 class KernelWalk:
-    """As :class:`Walk`, with a kernel: f and its average are coefficients at the rows made.
+    """The state of Pegasos with a kernel: coefficients of f and its average at the rows so far.
 
     Parameters
     ----------
-    source : KernelColumns
-    shares : array of shape (n_examples,)
+    n_functions : int
     lam, at_zero : float
+        As in :class:`Walk`.
+
+    Attributes
+    ----------
+    A : array of shape (n_functions, n_rows)
+        Coefficients of f.
     """
 
-    def __init__(self, source: KernelColumns, shares: Floats, lam: float, at_zero: float):
-        self.source, self.lam = source, lam
-        self.sizes = shares * source.n_examples
-        self.radius = np.sqrt(at_zero / lam)
-        self.A = np.zeros((source.n_functions, 0))
-        self._before = self.A.copy()
+    def __init__(self, n_functions: int, lam: float, at_zero: float):
+        self.lam = lam
+        self.radius = float(np.sqrt(at_zero / lam))
+        self.A = np.zeros((n_functions, 0))
+        self._previous_average = self.A.copy()
         self.t, self.n2, self.linear = 0, 0.0, 0.0
 
     @property
     def average(self) -> Floats:
-        """The average of all f so far, the last one included."""
-        return self._before + 2.0 / (self.t + 2.0) * (self.A - self._before)
+        """The average of f over all steps, the last one included: (n_functions, n_rows)."""
+        change = self.A - self._previous_average
+        return self._previous_average + 2.0 / (self.t + 2.0) * change
 
     @property
     def bound(self) -> float:
-        """A lower bound on the objective, if every example was seen equally often."""
+        """Lower bound of the minimum, if every sample was visited equally often."""
         return float(self.linear - self.lam * self.n2 / 2)
 
-    def along(self, order: NDArray[np.int64]) -> None:
-        """Take a step for each example, in this order."""
-        for i in order:
-            self._step(int(i))
+    def padded(self, average: Floats) -> Floats:
+        """Return an average with zeros for rows that were created after it."""
+        return np.pad(average, ((0, 0), (0, self.A.shape[1] - average.shape[1])))
 
-    def _step(self, i: int) -> None:
+    def along(self, source: Any, order: NDArray[np.int64]) -> None:
+        """Take a step for each sample of a source of columns in this order, given by indices."""
+        sizes = source.shares * source.n_examples
+        for i in order:
+            self._step(source, int(i), float(sizes[i]))
+
+    def _step(self, source: KernelColumns, i: int, size: float) -> None:
         self.t += 1
-        self._before += 2.0 / (self.t + 1.0) * (self.A - self._before)
-        column = self.source.worst_of(i, self.A)
-        shrink, length = 1 - 1 / self.t, self.sizes[i] / (self.lam * self.t)
+        self._previous_average += 2.0 / (self.t + 1.0) * (self.A - self._previous_average)
+        column = source.worst_of(i, self.A)
+        shrink, length = 1 - 1 / self.t, size / (self.lam * self.t)
         self.A *= shrink
-        self.linear = shrink * self.linear + self.sizes[i] * column.delta / self.t
+        self.linear = shrink * self.linear + size * column.delta / self.t
         self.n2 *= shrink**2
         if column.row >= 0:
             if column.row >= self.A.shape[1]:
-                self.A, self._before = (
-                    np.pad(one, ((0, 0), (0, 1))) for one in (self.A, self._before)
-                )
+                new_column = ((0, 0), (0, 1))
+                self.A = np.pad(self.A, new_column)
+                self._previous_average = np.pad(self._previous_average, new_column)
             self.A[column.plus, column.row] -= length * column.scale
             if column.minus >= 0:
                 self.A[column.minus, column.row] += length * column.scale
             self.n2 += length**2 * column.squared - 2 * shrink * length * column.product
         if self.n2 > self.radius**2:
-            down = self.radius / np.sqrt(self.n2)
-            self.A *= down
-            self.linear, self.n2 = self.linear * down, self.radius**2
-
-
-def _walked(
-    walk: Walk | KernelWalk,
-    one_pass: Callable[[], None],
-    value_of: Callable[[Floats], float],
-    at_zero: float,
-    tol: float,
-    max_iter: int,
-    progress: Progress | None,
-) -> tuple[Floats, float, float, int]:
-    """Pass over all examples until the gap is below ``tol``; keep the best average."""
-    best, objective, bound = walk.average, at_zero, 0.0
-    n_iter = 0
-    while n_iter < max_iter and objective - bound > tol * objective:
-        n_iter += 1
-        one_pass()
-        average = walk.average
-        value = value_of(average)
-        if value < objective:
-            best, objective = average, value
-        bound = max(bound, walk.bound)
-        if progress is not None:
-            progress(n_iter, objective, objective - bound)
-    return best, objective, objective - bound, n_iter
-
-
-def pegasos(
-    risk: Risk,
-    lam: float,
-    tol: float,
-    max_iter: int,
-    rng: np.random.RandomState,
-    progress: Progress | None = None,
-) -> tuple[Floats, float, float, int]:
-    """Walk over all examples, in a new order each time, until the gap is below ``tol``.
-
-    Returns
-    -------
-    w, objective, gap, n_iter
-        The best average, and how many times all examples were seen.
-    """
-    walk = Walk(risk.n_weights, lam, risk.at_zero)
-
-    def one_pass() -> None:
-        walk.along(risk, rng.permutation(risk.n_examples))
-
-    def value_of(w: Floats) -> float:
-        return lam * float(w @ w) / 2 + float(risk.shares @ risk.subgradient(w)[0])
-
-    return _walked(walk, one_pass, value_of, risk.at_zero, tol, max_iter, progress)
-
-
-def kernel_pegasos(
-    source: KernelColumns,
-    shares: Floats,
-    lam: float,
-    tol: float,
-    max_iter: int,
-    rng: np.random.RandomState,
-    progress: Progress | None = None,
-) -> tuple[Floats, float, float, int]:
-    """As :func:`pegasos`, with a kernel.
-
-    Returns
-    -------
-    A, objective, gap, n_iter
-        Coefficients of the best average at the rows of the source.
-    """
-    at_zero = float(shares @ source.costs.most[source.y])
-    walk = KernelWalk(source, shares, lam, at_zero)
-
-    def one_pass() -> None:
-        walk.along(rng.permutation(source.n_examples))
-
-    def value_of(A: Floats) -> float:
-        losses, norm = source.losses_of(A)
-        return lam * norm / 2 + float(shares @ losses)
-
-    A, objective, gap, n_iter = _walked(walk, one_pass, value_of, at_zero, tol, max_iter, progress)
-    # rows that came after the best average
-    A = np.pad(A, ((0, 0), (0, source.n_rows - A.shape[1])))
-    return A, objective, gap, n_iter
+            factor = self.radius / np.sqrt(self.n2)
+            self.A *= factor
+            self.linear, self.n2 = self.linear * factor, self.radius**2

@@ -1,48 +1,182 @@
-"""Minimise half the squared norm of f plus convex losses of functionals of f (paper 002).
+r"""The problem of learning with penalised linear functionals (Zhang et al., 2013).
 
-By Theorem 7, f is a sum of the representers of all functionals that have a loss, ``G c`` are the
-functionals of that sum for the Gram matrix G, and a few basis functions with weights w go
-unpenalised: ``u = G c + B w``. Minimised is ``c' G c / 2`` plus the losses of u.
+A function f of a reproducing kernel Hilbert space, and weights w of unpenalised basis functions,
+minimise half the squared norm of f plus convex losses of linear functionals of both. By Theorem 7
+of the paper, f is a sum of the representers of the functionals. With their Gram matrix G, their
+coefficients c and the functionals B of the basis functions, the functionals are ``u = G c + B w``.
+The objective is
 
-All solvers work in the geometry of the space of functions, not in that of the coefficients, in
-which the problem is hopelessly conditioned. There the gradient has coefficients ``c + slopes``, and
-half its squared norm is the duality gap (for losses without a kink).
+.. math:: \tfrac{1}{2} c^\top G c + \sum_j \omega_j \, \ell_j(u_j).
+
+Solvers work in the metric of the RKHS, because the problem is badly conditioned in the metric of
+the coefficients. The gradient in the RKHS has the coefficients ``c + slopes``. If losses are smooth
+and w is optimal, half its squared norm is the duality gap. Losses with a kink are smoothed less and
+less, see :func:`solve_by_smoothing`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import cho_factor, cho_solve, lstsq
-from scipy.optimize import brentq
-from sklearn.svm import SVC
+from sklearn import get_config
 
-from invarlearn.losses import Hinge, Loss
+from invarlearn._utils.validation import check_memory
+from invarlearn.functionals import Representers, Value
+from invarlearn.functionals.elimination import MAX_FACTORED, Elimination
+from invarlearn.losses import Loss, Squared
+from invarlearn.solvers.base import Numbers, Requirement, Run, Solution
 
-Numbers = NDArray[np.float64]
 
-# Kinks are first rounded to this width, then ever more finely.
-COARSE, FINER = 0.5, 0.25
+class Gram(Protocol):
+    """Interface of Gram matrices of representers."""
 
-# Up to so many functionals in all, a factorisation in every step is the fastest way.
-FACTORED = 1500
+    def __len__(self) -> int:
+        """Return the number of representers."""
+
+    def dot(self, c: Numbers) -> Numbers:
+        """Return the product with coefficients c, (n,): (n,)."""
+
+    def matrix(self) -> Numbers:
+        """Return the matrix, (n, n); raise MemoryError if it does not fit into memory."""
+
+    def columns(self, indices: NDArray) -> Numbers:
+        """Return the columns with given indices: (n, n_indices)."""
+
+
+class DenseGram:
+    """A Gram matrix in memory.
+
+    Parameters
+    ----------
+    values : array of shape (n, n)
+    """
+
+    def __init__(self, values: Numbers):
+        self.values = values
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def dot(self, c: Numbers) -> Numbers:
+        return self.values @ c
+
+    def matrix(self) -> Numbers:
+        return self.values
+
+    def columns(self, indices: NDArray) -> Numbers:
+        return self.values[:, indices]
+
+
+class RepresenterGram:
+    """The Gram matrix of values at labelled rows, followed by penalised functionals.
+
+    Problems of several classes share one object, so that the matrix is computed once.
+
+    Parameters
+    ----------
+    values : Representers
+        Representers of the values at labelled rows.
+    functionals : Representers
+        Representers of the penalised functionals; may be empty.
+    rows : array of shape (n_labelled, n_features)
+        The labelled rows.
+    dense_limit : int, default=4000
+        The matrix is computed for products with up to this number of representers, if it fits into
+        memory. Otherwise products are computed from the rows.
+    """
+
+    def __init__(
+        self,
+        values: Representers,
+        functionals: Representers,
+        rows: NDArray,
+        dense_limit: int = 4000,
+    ):
+        self.values, self.functionals, self.rows = values, functionals, rows
+        self.representers = values.joined(functionals)
+        self.dense_limit = dense_limit
+        self._eliminated: dict[tuple[float, float, int], EliminatedGram] = {}
+
+    def __len__(self) -> int:
+        return len(self.representers)
+
+    @cached_property
+    def _matrix(self) -> Numbers:
+        return self.representers.gram()
+
+    def matrix(self) -> Numbers:
+        return self._matrix
+
+    def dot(self, c: Numbers) -> Numbers:
+        n = len(self)
+        fits = 8.0 * n * n <= get_config()["working_memory"] * 2**20
+        if "_matrix" in self.__dict__ or (n <= self.dense_limit and fits):
+            return self._matrix @ c
+        return self.representers.dot(c)
+
+    def columns(self, indices: NDArray) -> Numbers:
+        return self.representers.columns(indices)
+
+    def eliminated(self, nu: float, tol: float, max_factored: int = MAX_FACTORED) -> EliminatedGram:
+        """Return the Gram matrix of the labelled rows with the functionals eliminated, cached.
+
+        The parameters are those of :class:`EliminatedGram`.
+        """
+        key = (nu, tol, max_factored)
+        if key not in self._eliminated:
+            self._eliminated[key] = EliminatedGram(self, nu, tol, max_factored)
+        return self._eliminated[key]
+
+
+class EliminatedGram(DenseGram):
+    """The Gram matrix of labelled rows under a kernel that contains the squared penalty.
+
+    Parameters
+    ----------
+    whole : RepresenterGram
+        The Gram matrix with the functionals.
+    nu : float
+        Weight of the squared functionals.
+    tol : float
+        Relative residual of the elimination.
+    max_factored : int, default=4000
+        Largest number of functionals for which their Gram matrix is factored.
+    """
+
+    def __init__(
+        self, whole: RepresenterGram, nu: float, tol: float, max_factored: int = MAX_FACTORED
+    ):
+        shape = (len(whole.values), len(whole.values))
+        check_memory(shape, float, "the kernel of labelled rows", "choose solver='lbfgs'")
+        self.whole, self.nu = whole, nu
+        self.elimination = Elimination(whole.functionals, tol, max_factored=max_factored)
+        gram = self.elimination.kernels(whole.rows, whole.rows, [nu])[0]
+        super().__init__((gram + gram.T) / 2)
+
+    def restore(self, c: Numbers) -> Numbers:
+        """Return the coefficients of the functionals, (m,), given those of the labelled rows."""
+        z = self.whole.functionals
+        if not len(z):
+            return np.zeros(0)
+        labelled = Representers(z.kernel, [Value()], self.whole.rows)
+        return -self.elimination.solve(z.dot(c, labelled)[:, None], self.nu)[:, 0]
 
 
 @dataclass(frozen=True)
 class Term:
-    """A loss of some of the functionals.
+    """A weighted loss of a range of the functionals.
 
     Attributes
     ----------
     where : slice
-        Which functionals.
+        The range of the functionals.
     loss : Loss
-    target : array of the same length, or float
-    weight : array of the same length, or float
+    target, weight : arrays of the length of the range, or floats
     """
 
     where: slice
@@ -50,87 +184,111 @@ class Term:
     target: Any
     weight: Any
 
-    def rounded(self, smoothing: float) -> Term:
-        """Round the loss off."""
-        return Term(self.where, self.loss.rounded(smoothing), self.target, self.weight)
+    def smoothed(self, smoothing: float) -> Term:
+        """Return the term with its loss smoothed."""
+        return replace(self, loss=self.loss.smoothed(smoothing))
 
 
 @dataclass(frozen=True)
-class Problem:
-    """What is minimised.
+class RepresenterProblem:
+    """Half the squared norm of f plus losses of linear functionals.
 
     Attributes
     ----------
-    product : callable
-        ``product(c)`` gives the functionals of a sum of representers, G c.
+    gram : Gram
+        The Gram matrix G of the representers, (n, n).
     basis : array of shape (n, p)
-        The functionals of the basis functions, B.
+        The functionals B of the basis functions.
     terms : sequence of Term
-        Together they cover all functionals, each once.
-    gram : array of shape (n, n), optional
-        G itself, for solvers that factor it.
+        The first term is the loss of the labels; the others are penalties. Their ranges cover each
+        functional once.
     """
 
-    product: Callable[[Numbers], Numbers]
+    gram: Gram
     basis: Numbers
     terms: Sequence[Term]
-    gram: Numbers | None = None
 
     @classmethod
-    def dense(cls, gram: Numbers, basis: Numbers, terms: Sequence[Term]) -> Problem:
-        """Make a problem whose Gram matrix is in memory."""
-        return cls(gram.__matmul__, basis, terms, gram)
+    def dense(cls, gram: Numbers, basis: Numbers, terms: Sequence[Term]) -> RepresenterProblem:
+        """Return a problem whose Gram matrix is in memory."""
+        return cls(DenseGram(gram), basis, terms)
 
     def __len__(self) -> int:
         return len(self.basis)
 
-    def lifted(self, slopes: Numbers) -> Point:
-        """Give the function that has these slopes as coefficients: a gradient, but for f itself."""
-        values = self.product(slopes)
+    @property
+    def n_labelled(self) -> int:
+        """Number of functionals of the first term, the loss of labels."""
+        return int(self.terms[0].where.stop)
+
+    def objective(self, coef: Numbers, offset: Numbers) -> float:
+        """Return the objective.
+
+        Parameters
+        ----------
+        coef : array of shape (n,)
+            Coefficients of the representers.
+        offset : array of shape (p,)
+            Weights of the basis functions.
+        """
+        return Point.of(self, coef, offset).objective(self)
+
+    def scale(self, objective: float) -> float:
+        """Return the scale that ``tol`` is relative to: the objective, but at least 1."""
+        return max(1.0, abs(objective))
+
+    def lift(self, slopes: Numbers) -> Point:
+        """Return the gradient of the losses, the function with coefficients ``slopes``, (n,)."""
+        values = self.gram.dot(slopes)
         w = np.zeros(self.basis.shape[1])
         return Point(slopes, w, values, values, values)
 
     def loss(self, u: Numbers) -> float:
-        """Give the sum of losses."""
+        """Return the weighted sum of losses at functionals u, (n,)."""
         return float(sum((t.weight * t.loss.value(u[t.where], t.target)).sum() for t in self.terms))
 
     def slopes(self, u: Numbers) -> Numbers:
-        """Give the derivative of each functional's loss, (n,)."""
-        return self._each(lambda t: t.weight * t.loss.slope(u[t.where], t.target))
+        """Return the derivative of the loss with respect to each functional at u: (n,)."""
+        return self._concatenate(lambda t: t.weight * t.loss.slope(u[t.where], t.target))
 
     def curvatures(self, u: Numbers) -> Numbers:
-        """Give the second derivatives, (n,)."""
-        return self._each(lambda t: t.weight * t.loss.curvature(u[t.where], t.target))
+        """Return the second derivative of the loss with respect to each functional at u: (n,)."""
+        return self._concatenate(lambda t: t.weight * t.loss.curvature(u[t.where], t.target))
 
     def weights(self) -> Numbers:
-        """Give the weight of each functional's loss, (n,)."""
-        return self._each(lambda t: t.weight)
+        """Return the weight of the loss of each functional: (n,)."""
+        return self._concatenate(lambda t: t.weight)
 
-    def _each(self, of: Callable[[Term], Numbers]) -> Numbers:
+    def _concatenate(self, values_of: Callable[[Term], Numbers]) -> Numbers:
+        """Return one value for each functional, (n,), from a function of terms."""
         out = np.empty(len(self))
         for term in self.terms:
-            out[term.where] = of(term)
+            out[term.where] = values_of(term)
         return out
 
     @property
     def is_smooth(self) -> bool:
-        """Whether no loss has a kink."""
+        """Whether all losses are differentiable."""
         return all(term.loss.is_smooth for term in self.terms)
 
-    def rounded(self, smoothing: float) -> Problem:
-        """Round off all kinks."""
-        terms = [term.rounded(smoothing) for term in self.terms]
-        return Problem(self.product, self.basis, terms, self.gram)
+    def smoothed(self, smoothing: float) -> RepresenterProblem:
+        """Return the problem with all losses smoothed."""
+        return replace(self, terms=[term.smoothed(smoothing) for term in self.terms])
 
     def gap(self, at: Point, slopes: Numbers) -> float:
-        """Give the duality gap at a point, with minus ``slopes`` as the dual variables.
+        """Return the duality gap at a point, with minus ``slopes`` as the dual variables.
 
-        Half the squared distance of f to the sum that the dual variables make, how far the slopes
-        are from those of the losses (Fenchel and Young), and how far basis functions are from
-        balance.
+        The gap is the sum of three parts: half the squared norm of the function with coefficients
+        ``c + slopes``, the Fenchel-Young gaps between ``slopes`` and the losses, and an estimate
+        for the constraint ``B' slopes = 0`` of the basis functions.
+
+        Parameters
+        ----------
+        at : Point
+        slopes : array of shape (n,)
         """
-        apart = at.c + slopes
-        gap = 0.5 * max(float(apart @ self.product(apart)), 0.0)
+        difference = at.c + slopes
+        gap = 0.5 * max(float(difference @ self.gram.dot(difference)), 0.0)
         u = at.u
         for t in self.terms:
             weight = np.broadcast_to(t.weight, u[t.where].shape)
@@ -140,21 +298,22 @@ class Problem:
         return gap + float(np.abs(self.basis.T @ slopes) @ np.maximum(np.abs(at.w), 1.0))
 
 
-@dataclass
+@dataclass(frozen=True)
 class Point:
-    """A function: coefficients, weights of basis functions, and what they make.
+    """A function: coordinates of f, weights of basis functions, and functionals.
 
     Attributes
     ----------
-    c : array of shape (n,)
-        Coordinates of f, here coefficients of representers.
+    c : array of shape (n_coordinates,)
+        Coordinates of f, as a rule the coefficients of representers.
     w : array of shape (p,)
-    dual : array of shape (n,)
-        ``a.c @ b.dual`` is the inner product of two functions: here G c.
+        Weights of the basis functions.
+    dual : array of shape (n_coordinates,)
+        ``a.c @ b.dual`` is the inner product of functions a and b. For coefficients it is G c.
     values : array of shape (n,)
-        Functionals of f, here G c too.
+        Functionals of f, G c.
     u : array of shape (n,)
-        Those of basis functions added.
+        Functionals of f plus those of the basis functions.
     """
 
     c: Numbers
@@ -164,348 +323,116 @@ class Point:
     u: Numbers
 
     @classmethod
-    def of(cls, problem: Problem, c: Numbers, w: Numbers) -> Point:
-        """Make a point from its coefficients."""
-        values = problem.product(c)
+    def of(cls, problem: RepresenterProblem, c: Numbers, w: Numbers) -> Point:
+        """Return the point with coefficients c, (n,), and weights w, (p,)."""
+        values = problem.gram.dot(c)
         return cls(c, w, values, values, values + problem.basis @ w)
 
     def moved(self, by: Point, step: float) -> Point:
-        """Give the point a step along a direction."""
+        """Return ``self + step * by``."""
         values = self.values + step * by.values
-        # one array where both are the same, since there may be many functionals
-        same = self.dual is self.values and by.dual is by.values
-        dual = values if same else self.dual + step * by.dual
+        # dual and values share one array if they are equal, to save memory
+        shared = self.dual is self.values and by.dual is by.values
+        dual = values if shared else self.dual + step * by.dual
         c, w = self.c + step * by.c, self.w + step * by.w
         return Point(c, w, dual, values, self.u + step * by.u)
 
-    def objective(self, problem: Problem) -> float:
-        """Give what is minimised."""
+    def times(self, factor: float) -> Point:
+        """Return ``factor * self``."""
+        values = factor * self.values
+        dual = values if self.dual is self.values else factor * self.dual
+        return Point(factor * self.c, factor * self.w, dual, values, factor * self.u)
+
+    def objective(self, problem: RepresenterProblem) -> float:
+        """Return the objective of a problem at this point."""
         return 0.5 * float(self.c @ self.dual) + problem.loss(self.u)
 
 
-@dataclass
-class Solution:
-    """Where a solver came to, and how far that is from the optimum.
+@dataclass(frozen=True)
+class SmoothingSchedule:
+    """Schedule of the smoothing of losses with a kink, see :class:`~invarlearn.losses.Loss`.
 
     Attributes
     ----------
-    c, w : arrays
-        Coefficients of representers, and of basis functions.
-    objective : float
-    gap : float
-        The optimum is no more than this below the objective (so far as basis functions are in
-        balance, of which there is an estimate only).
-    n_iter : int
-    converged : bool
-    why : str
-        What to do if it has not converged.
+    coarsest : float
+        ``smoothing`` of the first stage.
+    factor : float
+        Ratio of ``smoothing`` in a stage and in the one before.
+    finest : float
+        The solver stops after a stage with a smaller ``smoothing``.
     """
 
-    c: Numbers
-    w: Numbers
-    objective: float
-    gap: float
-    n_iter: int
-    converged: bool
-    why: str = "raise max_iter or tol"
+    coarsest: float = 0.5
+    factor: float = 0.25
+    finest: float = 1e-12
+
+    def nearest(self, problem: RepresenterProblem, at: Point) -> float:
+        """Return the ``smoothing`` with the smallest duality gap at a point, for warm starts."""
+        if problem.is_smooth:
+            return self.coarsest
+        candidates = [self.coarsest * self.factor**k for k in range(12)]
+        return min(candidates, key=lambda h: problem.gap(at, problem.smoothed(h).slopes(at.u)))
 
 
-def newton(
-    problem: Problem,
-    tol: float = 1e-6,
-    max_iter: int = 500,
-    start: tuple[Numbers, Numbers] | None = None,
+# Solves a smooth problem from a point, given a run and the number of iterations before. Returns the
+# solution and the number of its iterations.
+Stage = Callable[[RepresenterProblem, Point, Run, int], tuple[Point, int]]
+
+
+def solve_by_smoothing(
+    problem: RepresenterProblem, run: Run, stage: Stage, schedule: SmoothingSchedule
 ) -> Solution:
-    """Solve by Newton's method, with a factorisation of the Gram matrix in every step.
-
-    For losses that are squared a single step is the closed form. Only functionals where the loss
-    is curved enter the factorisation.
+    """Solve a sequence of smoothed problems, until the gap of the original one is below ``tol``.
 
     Parameters
     ----------
-    problem : Problem
-        With its Gram matrix.
-    tol : float
-        Stops at a gap of ``tol`` times the objective (or times one, if that is larger).
-    max_iter : int
-    start : pair of arrays, optional
-        Coefficients c and w to begin with.
+    problem : RepresenterProblem
+    run : Run
+    stage : callable
+        ``stage(problem, at, run, done)`` solves a smooth problem from a point. It returns the
+        solution as a :class:`Point`, and its number of iterations.
+    schedule : SmoothingSchedule
+
+    Returns
+    -------
+    Solution
+        The solution of the stage with the smallest gap.
     """
-    return _solve(problem, _newton_stage, tol, max_iter, start)
-
-
-def small(problem: Problem, tol: float = 1e-6, max_iter: int = 2000) -> Solution:
-    """Solve a problem with its Gram matrix the fastest way: libsvm, Newton or L-BFGS."""
-    hinge = len(problem.terms) == 1 and problem.terms[0].loss == Hinge()
-    if hinge and problem.basis.shape[1] == 1 and (problem.basis == 1).all():
-        found = _libsvm(problem, tol)
-        if found.converged:
-            return found
-        # libsvm stops at violations of the order of tol, of which there may be many
-        better = newton(problem, tol, max_iter, start=(found.c, found.w))
-        return better if better.gap < found.gap else found
-    solve = newton if len(problem) <= FACTORED else lbfgs
-    return solve(problem, tol, max_iter)
-
-
-def _libsvm(problem: Problem, tol: float) -> Solution:
-    term = problem.terms[0]
-    weight = np.broadcast_to(term.weight, len(problem))
-    svc = SVC(kernel="precomputed", C=1.0, tol=tol)
-    svc.fit(problem.gram, term.target, sample_weight=weight)
-    c = np.zeros(len(problem))
-    c[svc.support_] = svc.dual_coef_[0]
-    at = Point.of(problem, c, svc.intercept_.copy())
-    objective, gap = at.objective(problem), problem.gap(at, -c)
-    converged = gap <= tol * max(1.0, objective)
-    return Solution(c, at.w, objective, gap, int(svc.n_iter_.max()), converged)
-
-
-def lbfgs(
-    problem: Problem,
-    tol: float = 1e-6,
-    max_iter: int = 2000,
-    start: tuple[Numbers, Numbers] | None = None,
-) -> Solution:
-    """Solve by L-BFGS in the geometry of the space of functions: one product an iteration.
-
-    The same iterates as L-BFGS in coordinates that a Cholesky factor of the Gram matrix makes
-    orthonormal, without the factor. Parameters as in :func:`newton`.
-    """
-    return _solve(problem, lbfgs_stage, tol, max_iter, start)
-
-
-def _solve(
-    problem: Problem,
-    stage: Callable[[Problem, Point, float, int], tuple[Point, int]],
-    tol: float,
-    max_iter: int,
-    start: tuple[Numbers, Numbers] | None,
-) -> Solution:
-    """Solve with ever finer rounding, until the sharp problem is solved well enough."""
-    smoothing, done = COARSE, 0
-    if start is None:
+    smoothing, done = schedule.coarsest, 0
+    if run.start is None:
         at = Point.of(problem, np.zeros(len(problem)), np.zeros(problem.basis.shape[1]))
     else:
-        at = Point.of(problem, start[0].copy(), start[1].copy())
-        smoothing = _fitting(problem, at)
+        at = Point.of(problem, run.start[0].copy(), run.start[1].copy())
+        smoothing = schedule.nearest(problem, at)
     best: Solution | None = None
+    history: list[tuple[float, float]] = []
     while True:
-        smooth = problem if problem.is_smooth else problem.rounded(smoothing)
-        at, steps = stage(smooth, at, tol, max_iter - done)
+        smooth = problem if problem.is_smooth else problem.smoothed(smoothing)
+        at, steps = stage(smooth, at, run, done)
         done += steps
         at = Point.of(problem, at.c, at.w)
         objective = at.objective(problem)
         gap = problem.gap(at, smooth.slopes(at.u))
-        converged = gap <= tol * max(1.0, abs(objective))
+        history.append((objective, gap))
+        converged = gap <= run.tol * problem.scale(objective)
         if best is None or gap <= best.gap:
-            best = Solution(at.c, at.w, objective, gap, done, converged)
-        # a kink that is finer than rounding errors tells nothing: what was found before is better
+            best = Solution(at.c, objective, gap, done, converged, offset=at.w)
+        # smoothing below the size of rounding errors makes the gap worse
         stuck = gap > 10 * best.gap and smoothing < 1e-6
-        if converged or stuck or done >= max_iter or problem.is_smooth or smoothing < 1e-12:
-            best.n_iter = done
-            if done < max_iter:
-                best.why = "no further progress was made; raise tol, round the losses (smoothing)"
-                best.why += ", or scale the rows"
-            return best
-        smoothing *= FINER
+        exhausted = done >= run.max_iter
+        if converged or stuck or exhausted or problem.is_smooth or smoothing < schedule.finest:
+            reason = "raise max_iter or tol"
+            if not exhausted:
+                reason = "no further progress was made; raise tol, or scale the rows"
+            reason = "" if best.converged else reason
+            return replace(best, n_iter=done, reason=reason, history=tuple(history))
+        smoothing *= schedule.factor
 
 
-def _fitting(problem: Problem, at: Point) -> float:
-    """Give the rounding at which a point is nearest to its optimum, so as to go on from there."""
-    if problem.is_smooth:
-        return COARSE
-    widths = [COARSE * FINER**k for k in range(12)]
-    return min(widths, key=lambda h: problem.gap(at, problem.rounded(h).slopes(at.u)))
-
-
-def _newton_stage(problem: Problem, at: Point, tol: float, max_iter: int) -> tuple[Point, int]:
-    for steps in range(max_iter):
-        slopes = problem.slopes(at.u)
-        if _is_flat(problem, at, slopes, 0.1 * tol):
-            return at, steps
-        along = _newton_direction(problem, at, slopes)
-        step = _line_search(problem, at, along)
-        if step == 0:
-            return at, steps
-        at = at.moved(along, step)
-    return at, max_iter
-
-
-def _is_flat(problem: Problem, at: Point, slopes: Numbers, tol: float) -> bool:
-    objective = at.objective(problem)
-    return problem.gap(at, slopes) <= tol * max(1.0, abs(objective))
-
-
-def _newton_direction(problem: Problem, at: Point, slopes: Numbers) -> Point:
-    """Give the step to the minimum of the second-order model.
-
-    There c is minus the model's slopes, ``c + slopes + D (u_new - u) = 0``. With S the root of D,
-    and c = -slopes where D is zero, what remains is ``(1 + S G S) q + S B dw = S r`` for c = S q,
-    and the basis functions in balance, ``B' c = 0``.
-    """
-    gram = problem.gram
-    assert gram is not None
-    curved = problem.curvatures(at.u)
-    active = np.flatnonzero(curved > 0)
-    root = np.sqrt(curved[active])
-    c = -slopes
-    c[active] = 0.0
-    basis = problem.basis
-    # functionals at which the slope of the model is to vanish, with the straight ones in place
-    reached = gram[active] @ c
-    r = at.u[active] - slopes[active] / curved[active] - reached
-    system = root[:, None] * gram[np.ix_(active, active)] * root
-    system[np.diag_indices_from(system)] += 1.0
-    factor = cho_factor(system, overwrite_a=True)
-    scaled = root[:, None] * basis[active]
-    inner = cho_solve(factor, np.column_stack([root * r - scaled @ at.w, scaled]))
-    free, tied = inner[:, 0], inner[:, 1:]
-    # B' c = 0 fixes the change of w; where it does not, the smallest change
-    short = scaled.T @ free + basis.T @ c
-    dw = lstsq(scaled.T @ tied, short)[0] if len(active) and basis.shape[1] else 0 * at.w
-    if np.abs(short - scaled.T @ (tied @ dw)).max(initial=0) > 1e-6 * np.abs(slopes).max():
-        # no loss is curved along some basis function: go down along these alone, as far as it goes
-        dw, nothing = -basis.T @ slopes, np.zeros_like(c)
-        return Point(nothing, dw, nothing, nothing, basis @ dw)
-    c[active] = root * (free - tied @ dw)
-    along = c - at.c
-    values = gram @ along
-    return Point(along, dw, values, values, values + basis @ dw)
-
-
-def _line_search(problem: Problem, at: Point, along: Point, slack: float = 0.0) -> float:
-    """Give the step that minimises the objective along a direction, which costs no product."""
-    bend = float(along.c @ along.dual)
-    tilt = float(at.c @ along.dual)
-
-    def slope(step: float) -> float:
-        return tilt + step * bend + float(problem.slopes(at.u + step * along.u) @ along.u)
-
-    first = slope(0.0)
-    if first >= 0:
-        return 0.0
-    high, value = 1.0, slope(1.0)
-    if abs(value) <= slack * -first:
-        return 1.0
-    while value < 0 and high < 1e12:
-        high *= 4
-        value = slope(high)
-    if value < 0:
-        return high
-    if slack:
-        return _between(slope, high, slack * -first)
-    return float(brentq(slope, 0.0, high, xtol=1e-12, rtol=1e-10))
-
-
-def _between(slope: Callable[[float], float], high: float, small: float) -> float:
-    """Give a step where the slope is small, by the rule of false position, bisecting at times."""
-    low, low_value, high_value = 0.0, slope(0.0), slope(high)
-    middle = high
-    for turn in range(60):
-        middle = low - low_value * (high - low) / (high_value - low_value)
-        if turn % 3 == 2 or not low < middle < high:
-            middle = (low + high) / 2
-        value = slope(middle)
-        if abs(value) <= small:
-            break
-        if value < 0:
-            low, low_value = middle, value
-        else:
-            high, high_value = middle, value
-    return middle
-
-
-# Pairs of steps and changes of the gradient that L-BFGS remembers.
-HISTORY = 10
-
-
-def lbfgs_stage(problem: Problem, at: Point, tol: float, max_iter: int) -> tuple[Point, int]:
-    # a scale for basis functions, whose weights have no norm of their own
-    weights = problem.weights()
-    scale = np.maximum(weights @ problem.basis**2, 1e-12)
-    history: list[tuple[Point, Point, float]] = []
-
-    def dot(a: Point, b: Point) -> float:
-        return float(a.c @ b.dual + scale * a.w @ b.w)
-
-    def gradient(here: Point) -> Point:
-        slopes = problem.slopes(here.u)
-        w = problem.basis.T @ slopes / scale
-        up = problem.lifted(slopes)
-        both = here.moved(up, 1.0)
-        return Point(both.c, w, both.dual, both.values, both.values + problem.basis @ w)
-
-    at = _balanced(problem, at)
-    steep = gradient(at)
-    for steps in range(max_iter):
-        small = 0.1 * tol * max(1.0, abs(at.objective(problem)))
-        off = np.abs(scale * steep.w) @ np.maximum(np.abs(at.w), 1.0)
-        if 0.5 * float(steep.c @ steep.dual) + off <= small:
-            return at, steps
-        along = _two_loops(steep, history, dot)
-        step = _line_search(problem, at, along, slack=0.1)
-        if step == 0:
-            if not history:
-                return at, steps
-            history.clear()
-            continue
-        before, at = at, _balanced(problem, at.moved(along, step))
-        old, steep = steep, gradient(at)
-        moved, changed = _less(at, before), _less(steep, old)
-        curve = dot(moved, changed)
-        if curve > 1e-14 * dot(changed, changed):
-            history.append((moved, changed, 1 / curve))
-            del history[:-HISTORY]
-    return at, max_iter
-
-
-def _balanced(problem: Problem, at: Point, max_iter: int = 3) -> Point:
-    """Bring basis functions to their best for this f, by Newton's method: no product is needed."""
-    basis = problem.basis
-    if not basis.shape[1]:
-        return at
-    for _ in range(max_iter):
-        slopes = problem.slopes(at.u)
-        down = basis.T @ slopes
-        if np.abs(down).max() <= 1e-12 * np.abs(slopes).sum():
-            break
-        curved = basis.T @ (problem.curvatures(at.u)[:, None] * basis)
-        dw = -lstsq(curved, down)[0] if curved.any() else -down
-        moved = basis @ dw
-        along = Point(np.zeros_like(at.c), dw, np.zeros_like(at.dual), 0 * moved, moved)
-        step = _line_search(problem, at, along, slack=0.1)
-        if step == 0:
-            break
-        at = Point(at.c, at.w + step * dw, at.dual, at.values, at.u + step * moved)
-    return at
-
-
-def _two_loops(
-    steep: Point,
-    history: list[tuple[Point, Point, float]],
-    dot: Callable[[Point, Point], float],
-) -> Point:
-    along = _times(steep, -1.0)
-    shares = []
-    for moved, changed, inverse in reversed(history):
-        share = inverse * dot(moved, along)
-        shares.append(share)
-        along = along.moved(changed, -share)
-    if history:
-        moved, changed, inverse = history[-1]
-        shrink = 1 / (inverse * dot(changed, changed))
-        along = _times(along, shrink)
-    for (moved, changed, inverse), share in zip(history, reversed(shares), strict=True):
-        along = along.moved(moved, share - inverse * dot(changed, along))
-    return along
-
-
-def _less(a: Point, b: Point) -> Point:
-    return a.moved(b, -1.0)
-
-
-def _times(a: Point, factor: float) -> Point:
-    values = factor * a.values
-    dual = values if a.dual is a.values else factor * a.dual
-    return Point(factor * a.c, factor * a.w, dual, values, factor * a.u)
+SQUARED_PENALTY = Requirement(
+    "penalty='squared'", lambda p: all(isinstance(t.loss, Squared) for t in p.terms[1:])
+)
+UNSEEN_BASIS = Requirement(
+    "basis functions on which the penalised functionals are zero",
+    lambda p: not p.basis[p.n_labelled :].any(),
+)

@@ -1,4 +1,4 @@
-"""What may happen to a sound: its pitch moves, its tempo changes. And its spectrogram."""
+"""Families of spectrograms, pitch shifts and time stretches; log-frequency spectrograms."""
 
 from __future__ import annotations
 
@@ -11,26 +11,32 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from invarlearn.transforms._actions import Rows
-from invarlearn.transforms._checks import Shape, check_number
-from invarlearn.transforms.grid import DOWN, AffineFamily, Grid, generator, steps
+from invarlearn._utils.validation import Shape, check_choice, check_number
+from invarlearn.transforms.actions import Rows
+from invarlearn.transforms.base import Family
+from invarlearn.transforms.domains import SPECTROGRAM
+from invarlearn.transforms.grid import DOWN, AffineFamily, Grid, generator_matrix, steps
 
 
 class PitchShift(AffineFamily):
     """Shifts of a log-frequency spectrogram along frequency: another voice, another key.
 
+    The element with shift c, in cents, moves every bin up by ``c bins_per_octave / 1200`` bins.
+    Shifts are evenly spaced from ``-cents`` to ``cents``; random elements have any shift in the
+    range. Bins are lost at the borders, so the family is neither unitary nor a group.
+
     Parameters
     ----------
-    cents : float
+    cents : float, default=200
         The largest shift up or down; 100 cents are a semitone, 1200 an octave.
     n_steps : int, default=3
-        How many shifts from -cents to cents; odd.
+        Number of shifts from -cents to cents; odd.
     bins_per_octave : int, default=12
-        Of the spectrogram, as in :class:`LogSpectrogram`.
+        Resolution of the spectrogram, as in :class:`LogSpectrogram`.
     fill : {"zero", "edge", "wrap"}, default="zero"
-        What comes in from outside the range of frequencies.
+        Values of bins outside the range of frequencies.
     shape : tuple, optional
-        (n_bins, n_frames) of a row, low frequencies first. None: a square.
+        Shape (n_bins, n_frames) of a row, low frequencies first. None: a square.
 
     Examples
     --------
@@ -41,10 +47,11 @@ class PitchShift(AffineFamily):
             [0., 1., 2.]]])
     """
 
-    domain = "spectrogram"
+    spec_name = "pitch-shift"
+    domain = SPECTROGRAM
     axes = "n_bins, n_frames"
 
-    _limits = ("cents",)
+    ranges_about_zero = ("cents",)
 
     def __init__(
         self,
@@ -60,26 +67,34 @@ class PitchShift(AffineFamily):
         self.fill = fill
         self.shape = shape
 
-    def _generators(self, grid: Grid) -> NDArray[np.float64]:
+    @classmethod
+    def examples(cls) -> list[Family]:
+        return [cls(150, n_steps=5), cls(100, shape=(32, 2))]
+
+    def generators(self, grid: Grid) -> NDArray[np.float64]:
         return DOWN[None]
 
-    def _coordinates(self, grid: Grid | None) -> NDArray[np.float64]:
+    def coordinates(self, grid: Grid | None) -> NDArray[np.float64]:
         per_octave = check_number(self.bins_per_octave, "bins_per_octave", low=1)
         bins = steps(self.cents, self.n_steps, "cents") / 1200 * per_octave
         return bins[:, None]
 
 
 class TimeStretch(AffineFamily):
-    """Faster and slower: a spectrogram is stretched along time; its first frame stays.
+    """Time stretches of a spectrogram: slower and faster; the first frame stays.
+
+    The element with duration f moves frame j to frame ``f j``. Random elements have any duration
+    between the shortest and the longest, on a logarithmic scale. The family is neither unitary nor
+    a group.
 
     Parameters
     ----------
-    factors : sequence of float
-        Durations relative to the original; 1 is put first by itself.
+    factors : sequence of float, default=(0.9, 1.1)
+        Durations relative to the original; 1 is always included, first.
     fill : {"zero", "edge", "wrap"}, default="zero"
-        What comes in after the end.
+        Values of frames after the end.
     shape : tuple, optional
-        (n_bins, n_frames) of a row. None: a square.
+        Shape (n_bins, n_frames) of a row. None: a square.
 
     Examples
     --------
@@ -89,10 +104,11 @@ class TimeStretch(AffineFamily):
             [1., 1., 1., 2.]]])
     """
 
-    domain = "spectrogram"
+    spec_name = "time-stretch"
+    domain = SPECTROGRAM
     axes = "n_bins, n_frames"
 
-    _factors = ("factors",)
+    ranges_about_one = ("factors",)
 
     def __init__(
         self,
@@ -104,52 +120,63 @@ class TimeStretch(AffineFamily):
         self.fill = fill
         self.shape = shape
 
-    def _generators(self, grid: Grid) -> NDArray[np.float64]:
-        # the first frame stays where it is
-        return generator((1, 1, 1.0), (1, 2, (grid[1] - 1) / 2))[None]
+    @classmethod
+    def examples(cls) -> list[Family]:
+        return [cls((0.8, 1.25)), cls((0.5, 2.0), shape=(2, 32))]
 
-    def _coordinates(self, grid: Grid | None) -> NDArray[np.float64]:
+    def generators(self, grid: Grid) -> NDArray[np.float64]:
+        # the first frame is the fixed point
+        return generator_matrix((1, 1, 1.0), (1, 2, (grid[1] - 1) / 2))[None]
+
+    def coordinates(self, grid: Grid | None) -> NDArray[np.float64]:
         factors = np.asarray(self.factors, dtype=float)
         if factors.ndim != 1 or not np.all(np.isfinite(factors) & (factors > 0)):
-            raise ValueError(f"factors={self.factors!r} must be a list of positive numbers")
-        others = np.unique(factors[factors != 1])
-        return np.log(np.concatenate([[1.0], others]))[:, None]
+            raise ValueError(f"factors={self.factors!r} must be a sequence of positive numbers")
+        other_factors = np.unique(factors[factors != 1])
+        return np.log(np.concatenate([[1.0], other_factors]))[:, None]
 
 
 class LogSpectrogram(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    """Turn waveforms of any length into log-frequency spectrograms of one shape.
+    """Transform waveforms of any length into log-frequency spectrograms of one shape.
 
-    Frequencies are spaced evenly in octaves, so that another pitch is a shift; loudness is in
-    decibels below the loudest point of the clip, scaled to [0, 1], so that volume does not
-    matter.
+    Frequencies are evenly spaced on a logarithmic scale, so that a change of pitch is a shift. The
+    values are ``1 + L / dynamic_range``, at least 0, where L is the energy in decibels relative to
+    the largest energy of the clip. They do not depend on the volume.
+
+    The number of frames is fixed, so that rows have one length. :class:`scipy.signal.ShortTimeFFT`
+    places frames at whole steps instead, so that their number depends on the length of the clip;
+    it is also slower (``python benchmarks/run.py libraries``).
 
     Parameters
     ----------
     sample_rate : float, default=8000
-        Of the waveforms, in hertz.
-    n_bins, bins_per_octave : int
-        The frequencies: ``n_bins`` of them from ``fmin`` upwards.
+        Samples per second of the waveforms.
+    n_bins : int, default=64
+        Number of frequencies, from ``fmin`` upwards.
+    bins_per_octave : int, default=12
+        Frequencies per octave.
     fmin : float, default=100
         The lowest frequency, in hertz.
     n_frames : int, default=32
-        Time steps of the spectrogram.
+        Number of frames of the spectrogram.
     length : {"pad", "stretch"}, default="pad"
-        "pad": every clip is cut or padded with silence to ``duration``, so tempo is kept and
-        :class:`TimeStretch` makes sense; "stretch": every clip fills all frames.
+        "pad": every clip is cut, or padded with silence, to ``duration``. This preserves the tempo,
+        as :class:`TimeStretch` requires. "stretch": every clip fills all frames.
     duration : float, optional
-        Seconds, with ``length="pad"``. None: the longest clip seen in ``fit``.
+        Duration of a row in seconds, with ``length="pad"``. None: that of the longest clip in
+        ``fit``.
     window : float, default=0.032
-        Seconds of sound in one frame. 32 ms suit speech, and make another pitch a shift for tones
-        above 150 Hz or so; 64 ms do so above 100 Hz.
+        Duration of a frame in seconds. With 0.032, which suits speech, a change of pitch is a shift
+        for tones above about 150 Hz; with 0.064, for tones above about 100 Hz.
     dynamic_range : float, default=60
-        Decibels below the loudest point that become 0.
+        Number of decibels below the loudest point at which values become 0.
 
     Attributes
     ----------
     shape_ : tuple (n_bins, n_frames)
-        The ``shape`` to give to :class:`PitchShift` and :class:`TimeStretch`.
+        The ``shape`` of a row for :class:`PitchShift` and :class:`TimeStretch`.
     duration_ : float
-        Seconds that a row covers, with ``length="pad"``.
+        Duration of a row in seconds, with ``length="pad"``.
 
     Examples
     --------
@@ -182,19 +209,25 @@ class LogSpectrogram(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         self.dynamic_range = dynamic_range
 
     def fit(self, X: Sequence[ArrayLike], y: object = None) -> LogSpectrogram:
-        """Learn how long a row must be, and build the filters.
+        """Store the duration of a row, and build the filters.
 
         Parameters
         ----------
         X : list of 1-D arrays, or array of shape (n_samples, n_points)
+            Waveforms.
+        y : ignored
+
+        Returns
+        -------
+        self
         """
         self._check_parameters()
         clips = self._waveforms(X, reset=True)
-        top = self.fmin * 2 ** ((self.n_bins - 1) / self.bins_per_octave)
-        if top > self.sample_rate / 2:
+        highest = self.fmin * 2 ** ((self.n_bins - 1) / self.bins_per_octave)
+        if highest > self.sample_rate / 2:
             raise ValueError(
-                f"the highest of {self.n_bins} bins would be {top:.0f} Hz, above half the sample "
-                f"rate of {self.sample_rate} Hz: use fewer bins or a lower fmin"
+                f"n_bins={self.n_bins} ends at {highest:.0f} Hz, above half the sample rate of "
+                f"{self.sample_rate} Hz: choose a smaller n_bins or a lower fmin"
             )
         longest = max(map(len, clips)) / self.sample_rate
         self.duration_ = longest if self.duration is None else float(self.duration)
@@ -202,7 +235,7 @@ class LogSpectrogram(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         self._n_features_out = self.n_bins * self.n_frames
         size = max(2, round(self.window * self.sample_rate))
         self._window = np.hanning(size + 2)[1:-1]
-        # zero-padded to four times the window, so that low bins have frequencies of their own
+        # zero-padded to four times the window, so that neighbouring low bins differ
         self._n_fft = 4 * 2 ** int(np.ceil(np.log2(size)))
         self._filters = log_filters(
             self.n_bins, self.bins_per_octave, self.fmin, self.sample_rate, self._n_fft
@@ -217,11 +250,20 @@ class LogSpectrogram(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
             check_number(getattr(self, name), name, low=positive)
         if self.duration is not None:
             check_number(self.duration, "duration", low=positive)
-        if self.length not in ("pad", "stretch"):
-            raise ValueError(f"length={self.length!r} is unknown: choose 'pad' or 'stretch'")
+        check_choice(self.length, ("pad", "stretch"), "length")
 
     def transform(self, X: Sequence[ArrayLike]) -> Rows:
-        """Give the spectrograms as float32 rows: (n_samples, n_bins * n_frames)."""
+        """Return the spectrograms.
+
+        Parameters
+        ----------
+        X : list of 1-D arrays, or array of shape (n_samples, n_points)
+            Waveforms.
+
+        Returns
+        -------
+        array of float32 of shape (n_samples, n_bins * n_frames)
+        """
         check_is_fitted(self)
         clips = self._waveforms(X, reset=False)
         return np.stack([self._spectrogram(clip).ravel() for clip in clips])
@@ -235,10 +277,10 @@ class LogSpectrogram(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         span = len(clip) if self.length == "stretch" else self.duration_ * self.sample_rate
         size = len(self._window)
         centres = (np.arange(self.n_frames) + 0.5) * span / self.n_frames
-        first = np.round(centres - size / 2).astype(int)
-        index = first[:, None] + np.arange(size)
-        heard = (index >= 0) & (index < len(clip))
-        frames = np.where(heard, clip[index.clip(0, len(clip) - 1)], 0.0)
+        starts = np.round(centres - size / 2).astype(int)
+        index = starts[:, None] + np.arange(size)
+        is_inside = (index >= 0) & (index < len(clip))
+        frames = np.where(is_inside, clip[index.clip(0, len(clip) - 1)], 0.0)
         power = np.abs(np.fft.rfft(frames * self._window, self._n_fft)) ** 2
         energy = (power @ self._filters).T
         loudest = energy.max()
@@ -249,29 +291,29 @@ class LogSpectrogram(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         return (1 + decibels / self.dynamic_range).astype(np.float32)
 
     def _waveforms(self, X: Any, reset: bool) -> list[NDArray[np.floating]]:
-        """Check the clips: rows of an array, or a list of 1-D arrays of different lengths."""
-        objects = isinstance(X, np.ndarray) and X.dtype == object and X.ndim == 1
-        if not isinstance(X, (list, tuple)) and not objects:
+        """Validate the clips: rows of an array, or a list of 1-D arrays of different lengths."""
+        is_object_array = isinstance(X, np.ndarray) and X.dtype == object and X.ndim == 1
+        if not isinstance(X, (list, tuple)) and not is_object_array:
             return list(validate_data(self, X, dtype=float, reset=reset))
         if len(X) and isinstance(X[0], (str, bytes)):
             raise TypeError(
-                f"waveforms are arrays of samples, not names such as {X[0]!r}: read the files "
-                "first, with scipy.io.wavfile.read or another reader"
+                f"waveforms must be arrays of samples, not file names such as {X[0]!r}: read the "
+                "files first, for instance with scipy.io.wavfile.read"
             )
         if len(X) == 0 or np.ndim(X[0]) == 0:
             raise ValueError(
                 "Expected 2D array or a list of waveforms, got 1D array or an empty list instead. "
                 "Reshape your data: a single waveform is a list of one"
             )
-        # a list may hold clips of any length, whatever those in fit were
+        # the clips of a list may have other lengths than those in fit
         if reset and hasattr(self, "n_features_in_"):
             del self.n_features_in_
         clips = [np.asarray(clip) for clip in X]
         for i, clip in enumerate(clips):
             if clip.ndim != 1 or not len(clip):
                 raise ValueError(
-                    f"waveform {i} has shape {clip.shape}: it must be a 1-D array of one sample "
-                    "or more"
+                    f"waveform {i} has shape {clip.shape}: it must be a 1-D array of one or more "
+                    "samples"
                 )
             check_array(clip[None], input_name=f"waveform {i}")
         return [clip.astype(float) for clip in clips]
@@ -280,10 +322,10 @@ class LogSpectrogram(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
 def log_filters(
     n_bins: int, bins_per_octave: int, fmin: float, sample_rate: float, n_fft: int
 ) -> NDArray[np.float64]:
-    """Build triangular filters from FFT bins to log-frequency bins: (n_fft // 2 + 1, n_bins)."""
+    """Return triangular filters from FFT bins to log-frequency bins: (n_fft // 2 + 1, n_bins)."""
     frequencies = np.arange(n_fft // 2 + 1) * sample_rate / n_fft
     centres = fmin * 2 ** (np.arange(n_bins) / bins_per_octave)
-    # at least as wide as two FFT bins, so that no filter falls between them
+    # at least as wide as two FFT bins, so that every filter contains one
     width = np.maximum(centres * (2 ** (1 / bins_per_octave) - 1), sample_rate / n_fft)
     filters = np.maximum(0.0, 1 - np.abs(frequencies[:, None] - centres) / width)
     return filters / filters.sum(axis=0)

@@ -1,4 +1,4 @@
-"""What may happen to a bag of words: some counts are scaled or dropped, a few at a time."""
+"""Families of bags of words: scaling and dropping of a few features."""
 
 from __future__ import annotations
 
@@ -10,26 +10,67 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.utils import check_array
 
-from invarlearn.transforms._actions import Action, Functions, Rows
-from invarlearn.transforms._checks import Shape, check_memory, check_number, check_score
+from invarlearn._utils.validation import Shape, check_memory, check_number, check_score
+from invarlearn.transforms._parameters import declared_features
+from invarlearn.transforms.actions import Action, Functions, Rows
 from invarlearn.transforms.base import Family
+from invarlearn.transforms.domains import BAG
+
+
+class RandomScaling:
+    """A function of rows that scales up to ``budget`` nonzero features by random factors.
+
+    The seed determines an order of all features and their factors. In each row, the first
+    ``budget`` nonzero features in this order are scaled, so that equal rows have equal results.
+
+    Parameters
+    ----------
+    low, high : float
+        Range of the factors.
+    budget : int
+    seed : int
+    """
+
+    def __init__(self, low: float, high: float, budget: int, seed: int):
+        self.low = low
+        self.high = high
+        self.budget = budget
+        self.seed = seed
+
+    def __call__(self, X: Any) -> Any:
+        rng = np.random.RandomState(self.seed)
+        rank: NDArray[np.intp] = rng.permutation(X.shape[1])
+        factors: Rows = np.asarray(rng.uniform(self.low, self.high, X.shape[1]), dtype=X.dtype)
+        rows = sparse.csr_matrix(X, copy=True)
+        rows.eliminate_zeros()
+        # the first nonzeros of each row, sorted by rank
+        row_numbers = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
+        order = np.lexsort((rank[rows.indices], row_numbers))
+        position = np.arange(rows.nnz) - rows.indptr[row_numbers]
+        scaled = order[position < self.budget]
+        rows.data[scaled] *= factors[rows.indices[scaled]]
+        return rows if sparse.issparse(X) else rows.toarray()
 
 
 class FeatureScaling(Family):
     """Scaling of up to ``budget`` features of a row by factors between ``low`` and ``high``.
 
-    There are too many elements to list them, but the worst case for a linear score has a closed
-    form: the features that gain most go to one end of the range (paper 004, equation 10 and
-    Algorithm 3; here in time O(nnz), and no feature is touched without a gain).
+    The elements cannot be listed. The worst case for a linear score ``row @ w`` has a closed form:
+    scaling feature j by ``low`` or ``high`` changes the score by ``(factor - 1) w_j x_j``, and the
+    ``budget`` features that lower it most are scaled (Teo et al., 2007, equation 10 and Algorithm
+    3). Features that would not lower the score are unchanged. The time is O(nnz). The family is
+    neither unitary nor a group. Single elements and :meth:`worst_case` accept sparse rows.
 
     Parameters
     ----------
-    low, high : float
-        The range of factors; it contains 1.
-    budget : int
-        How many features of a row may change.
+    low : float, default=0.5
+        The smallest factor, at most 1.
+    high : float, default=2.0
+        The largest factor, at least 1.
+    budget : int, default=10
+        Largest number of features of a row that change.
     shape : int or tuple, optional
-        Features of a row.
+        Number of features of a row.
 
     Examples
     --------
@@ -39,7 +80,9 @@ class FeatureScaling(Family):
     (array([[2., 1., 0.]]), array([1.]))
     """
 
-    domain = "bag"
+    spec_name = "feature-scaling"
+    stored_types = (RandomScaling,)
+    domain = BAG
     accepts_sparse = True
 
     def __init__(self, low: float = 0.5, high: float = 2.0, budget: int = 10, shape: Shape = None):
@@ -48,34 +91,49 @@ class FeatureScaling(Family):
         self.budget = budget
         self.shape = shape
 
+    @classmethod
+    def examples(cls) -> list[Family]:
+        return [cls(low=0.5, high=3, budget=4)]
+
     def scaled(self, factor: float) -> Family:
-        """Give the family with factors that much further from one, or nearer to it."""
+        """Return a copy of the family with ``low`` and ``high`` ``factor`` times as far from 1."""
         check_number(factor, "factor", low=np.finfo(float).tiny)
         low, high = (1 + factor * (end - 1) for end in (self.low, self.high))
         return clone(self).set_params(low=low, high=high)
 
-    def _range(self) -> tuple[float, float, int]:
+    def bounds(self) -> tuple[float, float, int]:
+        """Return ``low``, ``high`` and ``budget``; raise an error if one of them is invalid."""
         low = check_number(self.low, "low", high=1)
         high = check_number(self.high, "high", low=1)
         return low, high, int(check_number(self.budget, "budget", low=0, whole=True))
 
     @property
     def n_directions(self) -> int:
-        """How many tangent directions there are: one for each feature."""
-        return self._known_features("n_directions")
+        """Number of tangent directions: one for each feature."""
+        return declared_features(self, "n_directions")
 
-    def _drawn(self, k: int, rng: np.random.RandomState, n_features: int) -> Action:
-        low, high, budget = self._range()
+    def draw(self, k: int, rng: np.random.RandomState, n_features: int) -> Action:
+        low, high, budget = self.bounds()
         seeds = rng.randint(2**31 - 1, size=k)
-        return Functions([_RandomScaling(low, high, budget, seed) for seed in seeds])
+        return Functions([RandomScaling(low, high, budget, seed) for seed in seeds])
 
     def flow(self, X: ArrayLike, t: float, smoothing: float | None = None) -> Rows:
-        X = self._check(X)
+        X = self.validate_rows(X)
         return X[:, None] + X.dtype.type(t) * self.tangents(X)
 
     def tangents(self, X: ArrayLike, smoothing: float | None = None) -> Rows:
-        """Give one direction for each feature: (n_samples, n_features, n_features)."""
-        X = self._check(X)
+        """Return the tangents: the derivatives of scaling one feature at a time.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        smoothing : ignored
+
+        Returns
+        -------
+        array of shape (n_samples, n_features, n_features)
+        """
+        X = self.validate_rows(X)
         n, d = X.shape
         check_memory((n, d, d), X.dtype, "the tangents", "use fewer rows at a time")
         out = np.zeros((n, d, d), dtype=X.dtype)
@@ -85,7 +143,7 @@ class FeatureScaling(Family):
     def worst_case(
         self, X: ArrayLike, w: ArrayLike, sign: ArrayLike | None = None
     ) -> tuple[Any, Rows]:
-        """Find the scaling that lowers a linear score most, for each row, in time O(nnz).
+        """Return, for each row, the scaled row with the least linear score, in time O(nnz).
 
         Parameters
         ----------
@@ -102,19 +160,19 @@ class FeatureScaling(Family):
         scores : array of shape (n_samples,)
             ``sign * (rows @ w)``.
         """
-        from invarlearn.transforms._scaling import scale_worst_sparse
+        from invarlearn.transforms.compiled.scaling import scale_worst_sparse
 
         X = check_array(X, dtype=[np.float64, np.float32], accept_sparse="csr", estimator=self)
         self.resolve_shape(X.shape[1])
         w, signs = check_score(X, w, sign)
-        low, high, budget = self._range()
+        low, high, budget = self.bounds()
         budget = min(budget, X.shape[1])
         if sparse.issparse(X):
             rows = X.copy()
             rows.sum_duplicates()
             data, columns, starts = rows.data, rows.indices, rows.indptr
         else:
-            # a dense array is a sparse one that lists every feature
+            # treat a dense array as a sparse one that stores every feature
             rows = np.array(X, order="C")
             data = rows.reshape(-1)
             columns = np.tile(np.arange(X.shape[1], dtype=np.int32), len(X))
@@ -124,15 +182,27 @@ class FeatureScaling(Family):
 
 
 class FeatureDropping(FeatureScaling):
-    """Dropping of up to ``budget`` features of a row: set to zero (paper 004, FDROP).
+    """Dropping of up to ``budget`` features of a row: they become zero (Teo et al., 2007, FDROP).
+
+    This is :class:`FeatureScaling` between 0 and 1, with the same closed form of the worst case.
+    Random elements set features to zero. There are no tangents. The family is neither unitary nor a
+    group.
 
     Parameters
     ----------
-    budget : int
-        How many features of a row may go.
+    budget : int, default=10
+        Largest number of features of a row that become zero.
     shape : int or tuple, optional
-        Features of a row.
+        Number of features of a row.
+
+    Examples
+    --------
+    >>> rows, scores = FeatureDropping(budget=1).worst_case([[4.0, 1.0]], w=[1.0, -1.0])
+    >>> rows, scores
+    (array([[0., 1.]]), array([-1.]))
     """
+
+    spec_name = "feature-dropping"
 
     def __init__(self, budget: int = 10, shape: Shape = None):
         self.budget = budget
@@ -140,6 +210,10 @@ class FeatureDropping(FeatureScaling):
 
     low = 0.0
     high = 1.0
+
+    @classmethod
+    def examples(cls) -> list[Family]:
+        return [cls(budget=3)]
 
     @property
     def n_directions(self) -> int:
@@ -149,34 +223,7 @@ class FeatureDropping(FeatureScaling):
     scaled = Family.scaled
     tangents = Family.tangents
 
-    def _drawn(self, k: int, rng: np.random.RandomState, n_features: int) -> Action:
-        _, _, budget = self._range()
+    def draw(self, k: int, rng: np.random.RandomState, n_features: int) -> Action:
+        _, _, budget = self.bounds()
         seeds = rng.randint(2**31 - 1, size=k)
-        return Functions([_RandomScaling(0.0, 0.0, budget, seed) for seed in seeds])
-
-
-class _RandomScaling:
-    """Scale the ``budget`` features of a row that are not zero and come first in a random order.
-
-    The order belongs to the element, not to the row, so equal rows are scaled alike.
-    """
-
-    def __init__(self, low: float, high: float, budget: int, seed: int):
-        self.low = low
-        self.high = high
-        self.budget = budget
-        self.seed = seed
-
-    def __call__(self, X: Any) -> Any:
-        rng = np.random.RandomState(self.seed)
-        rank: NDArray[np.intp] = rng.permutation(X.shape[1])
-        factors: Rows = np.asarray(rng.uniform(self.low, self.high, X.shape[1]), dtype=X.dtype)
-        rows = sparse.csr_matrix(X, copy=True)
-        rows.eliminate_zeros()
-        # the nonzeros of each row by rank, and of these the first few
-        row_of = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
-        order = np.lexsort((rank[rows.indices], row_of))
-        place = np.arange(rows.nnz) - rows.indptr[row_of]
-        chosen = order[place < self.budget]
-        rows.data[chosen] *= factors[rows.indices[chosen]]
-        return rows if sparse.issparse(X) else rows.toarray()
+        return Functions([RandomScaling(0.0, 0.0, budget, seed) for seed in seeds])

@@ -1,4 +1,4 @@
-"""How families combine: products and unions."""
+"""Products and unions of families."""
 
 from __future__ import annotations
 
@@ -8,13 +8,24 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from invarlearn.transforms._actions import Action, Joined, Picked, Rows, compose
-from invarlearn.transforms._checks import Shape, as_tuple
-from invarlearn.transforms.base import Family, Identity
+from invarlearn._utils.validation import Shape, as_tuple
+from invarlearn.transforms._parameters import by_name
+from invarlearn.transforms.actions import Action, Joined, Picked, Rows, compose
+from invarlearn.transforms.base import Family
+from invarlearn.transforms.custom import Custom
+from invarlearn.transforms.domains import IMAGE, ROWS, SPECTROGRAM, Domain
 
 
 class Combination(Family):
-    """What products and unions share: named parts whose parameters can be searched."""
+    """Base class of products and unions.
+
+    Parameters of the parts can be set by names such as ``translation__radius``, as in pipelines of
+    scikit-learn.
+
+    Parameters
+    ----------
+    parts : list of Family
+    """
 
     sign = ""
 
@@ -22,22 +33,25 @@ class Combination(Family):
         self.parts = parts
 
     @property
-    def domain(self) -> str:  # type: ignore[override]
-        domains = {part.domain for part in self.parts} - {"rows"}
-        if domains == {"image", "spectrogram"}:
-            # what moves or bends images may do so to spectrograms
-            return "spectrogram"
-        return domains.pop() if len(domains) == 1 else "rows"
+    def domain(self) -> Domain:  # type: ignore[override]
+        domains = {part.domain for part in self.parts} - {ROWS}
+        if domains == {IMAGE, SPECTROGRAM}:
+            # image families act on spectrograms too
+            return SPECTROGRAM
+        return domains.pop() if len(domains) == 1 else ROWS
 
     @property
     def shape(self) -> Shape:  # type: ignore[override]
-        """The shape that the parts agree on; parts without one take it over."""
+        """Shape of a row, from the parts that have one; None if no part has a shape."""
         shaped = [part for part in self._checked_parts() if part.shape is not None]
         shapes = {as_tuple(part.shape) for part in shaped}
         by_domain = {(part.domain, as_tuple(part.shape)) for part in shaped}
         sizes = {int(np.prod(shape)) for shape in shapes}
         if len(sizes) > 1 or len({domain for domain, _ in by_domain}) < len(by_domain):
-            raise ValueError(f"the parts of {self!r} have different shapes: {sorted(shapes)}")
+            raise ValueError(
+                f"the parts of {self!r} have different shapes, {sorted(shapes)}: set the same "
+                "shape in all parts"
+            )
         return max(shapes, key=len) if shapes else None
 
     def _checked_parts(self) -> list[Family]:
@@ -48,24 +62,17 @@ class Combination(Family):
 
     @property
     def is_unitary(self) -> bool:  # type: ignore[override]
-        return all(part.is_unitary for part in self._bound())
+        return all(part.is_unitary for part in self.bound_parts())
 
     @property
     def n_directions(self) -> int:
-        return sum(part.n_directions for part in self._bound())
-
-    def named_parts(self) -> dict[str, Family]:
-        """Name the parts as a scikit-learn pipeline would: ``translation``, ``rotation-2``..."""
-        names = [type(part).__name__.lower() for part in self.parts]
-        return {
-            name if names.count(name) == 1 else f"{name}-{names[: i + 1].count(name)}": part
-            for i, (name, part) in enumerate(zip(names, self.parts, strict=True))
-        }
+        return sum(part.n_directions for part in self.bound_parts())
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         params: dict[str, Any] = {"parts": self.parts}
         if deep:
-            for name, part in self.named_parts().items():
+            # the parts as they were passed, so that changes of their parameters are kept
+            for name, part in by_name(self.parts).items():
                 params[name] = part
                 params |= {f"{name}__{key}": value for key, value in part.get_params().items()}
         return params
@@ -73,18 +80,18 @@ class Combination(Family):
     def set_params(self, **params: Any) -> Combination:
         if "parts" in params:
             self.parts = params.pop("parts")
-        named = self.named_parts()
+        named = by_name(self.parts)
         self.parts = [params.get(name, part) for name, part in named.items()]
-        nested = {name: value for name, value in params.items() if name not in named}
-        for name in nested:
+        part_params = {name: value for name, value in params.items() if name not in named}
+        for name in part_params:
             if name.split("__")[0] not in named:
-                having = [part for part in named if name in named[part].get_params()]
-                hint = f", so ask for {having[0]}__{name}" if having else ""
+                owners = [part for part in named if name in named[part].get_params()]
+                hint = f"; set {owners[0]}__{name}" if owners else ""
                 raise ValueError(
                     f"Invalid parameter {name!r} for {self!r}: its parts are "
                     f"{', '.join(named)}{hint}"
                 )
-        super().set_params(**nested)
+        super().set_params(**part_params)
         return self
 
     def with_shape(self, shape: int | tuple[int, ...]) -> Family:
@@ -94,30 +101,30 @@ class Combination(Family):
         return type(self)([part.scaled(factor) for part in self.parts])
 
     def with_shape_of(self, n_features: int) -> Family:
-        return type(self)([part.with_shape_of(n_features) for part in self._bound()])
+        return type(self)([part.with_shape_of(n_features) for part in self.bound_parts()])
 
     def resolve_shape(self, n_features: int) -> tuple[int, ...]:
-        return max((part.resolve_shape(n_features) for part in self._bound()), key=len)
+        return max((part.resolve_shape(n_features) for part in self.bound_parts()), key=len)
 
     def smooth(self, X: ArrayLike, smoothing: float | None = None) -> Rows:
-        # the parts agree on how to smooth, but for those that do not smooth at all
-        part = max(self._bound(), key=lambda part: part.default_smoothing)
-        return part.smooth(self._check(X), smoothing)
+        # parts either do not smooth, or all smooth in the same way
+        part = max(self.bound_parts(), key=lambda part: part.default_smoothing)
+        return part.smooth(self.validate_rows(X), smoothing)
 
     @property
     def default_smoothing(self) -> float:  # type: ignore[override]
         return max(part.default_smoothing for part in self.parts)
 
     def flow(self, X: ArrayLike, t: float, smoothing: float | None = None) -> Rows:
-        X = self._check(X)
-        return np.concatenate([part.flow(X, t, smoothing) for part in self._bound()], axis=1)
+        X = self.validate_rows(X)
+        return np.concatenate([part.flow(X, t, smoothing) for part in self.bound_parts()], axis=1)
 
     def tangents(self, X: ArrayLike, smoothing: float | None = None) -> Rows:
-        X = self._check(X)
-        return np.concatenate([part.tangents(X, smoothing) for part in self._bound()], axis=1)
+        X = self.validate_rows(X)
+        return np.concatenate([part.tangents(X, smoothing) for part in self.bound_parts()], axis=1)
 
-    def _bound(self) -> list[Family]:
-        """Give the parts, those without a shape having taken that of their siblings."""
+    def bound_parts(self) -> list[Family]:
+        """Return the parts; parts without a shape get the shape of parts of the same domain."""
         shape = self.shape
         if shape is None:
             return self.parts
@@ -128,16 +135,18 @@ class Combination(Family):
         ]
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
-        shown = [
+        reprs = [
             f"({part!r})" if isinstance(part, Combination) else repr(part) for part in self.parts
         ]
-        return f" {self.sign} ".join(shown)
+        return f" {self.sign} ".join(reprs)
 
 
 class Product(Combination):
-    """All compositions: the last part acts first. Written ``a * b``.
+    """The product of families: all compositions of their elements, the last part acting first.
 
-    Affine parts are composed as matrices, so that an image is interpolated once.
+    Usually written ``a * b``: element (i, j) maps x to a_i (b_j x). Matrices of neighbouring affine
+    parts are multiplied, so that an image is interpolated once. Tangents are those of all parts. A
+    product is unitary if all parts are; ``is_group`` is always False.
 
     Parameters
     ----------
@@ -153,31 +162,39 @@ class Product(Combination):
     ['translation__shape', 'translation__step', 'translation__wrap']
     """
 
+    spec_name = ""
     sign = "*"
+
+    @classmethod
+    def examples(cls) -> list[Family]:
+        return [cls([Custom([np.fliplr]), Custom([np.negative, np.square])])]
 
     @property
     def n_elements(self) -> float:
-        return _product([part.n_elements for part in self._bound()])
+        return _product([part.n_elements for part in self.bound_parts()])
 
-    def _size(self, n_features: int) -> float:
-        return _product([part._size(n_features) for part in self._bound()])
+    def size(self, n_features: int) -> float:
+        return _product([part.size(n_features) for part in self.bound_parts()])
 
-    def _listed(self, n_features: int) -> Action:
-        return self._fold([part._listed(n_features) for part in self._bound()], False)
+    def elements(self, n_features: int) -> Action:
+        return self._fold([part.elements(n_features) for part in self.bound_parts()], False)
 
-    def _drawn(self, k: int, rng: np.random.RandomState, n_features: int) -> Action:
-        return self._fold([part._drawn(k, rng, n_features) for part in self._bound()], True)
+    def draw(self, k: int, rng: np.random.RandomState, n_features: int) -> Action:
+        return self._fold([part.draw(k, rng, n_features) for part in self.bound_parts()], True)
 
     @staticmethod
     def _fold(actions: list[Action], pairwise: bool) -> Action:
-        whole = actions[-1]
+        composed = actions[-1]
         for action in reversed(actions[:-1]):
-            whole = compose(action, whole, pairwise)
-        return whole
+            composed = compose(action, composed, pairwise)
+        return composed
 
 
 class Union(Combination):
-    """The elements of every part, the identity once. Written ``a | b``.
+    """The union of families: the elements of every part, the identity once.
+
+    Usually written ``a | b``. Tangents are those of all parts. A union is unitary if all parts are;
+    ``is_group`` is always False.
 
     Parameters
     ----------
@@ -190,32 +207,48 @@ class Union(Combination):
     4
     """
 
+    spec_name = ""
     sign = "|"
+
+    @classmethod
+    def examples(cls) -> list[Family]:
+        return [cls([Custom([np.fliplr]), Custom([np.negative, np.square])])]
 
     @property
     def n_elements(self) -> float:
-        return sum(part.n_elements - 1 for part in self._bound()) + 1
+        return sum(part.n_elements - 1 for part in self.bound_parts()) + 1
 
-    def _size(self, n_features: int) -> float:
-        return sum(part._size(n_features) - 1 for part in self._bound()) + 1
+    def size(self, n_features: int) -> float:
+        return sum(part.size(n_features) - 1 for part in self.bound_parts()) + 1
 
-    def _listed(self, n_features: int) -> Action:
-        return Joined([part._listed(n_features) for part in self._bound()])
+    def elements(self, n_features: int) -> Action:
+        return Joined([part.elements(n_features) for part in self.bound_parts()])
 
-    def _drawn(self, k: int, rng: np.random.RandomState, n_features: int) -> Action:
-        drawn = [part._drawn(k, rng, n_features) for part in self._bound()]
+    def draw(self, k: int, rng: np.random.RandomState, n_features: int) -> Action:
+        drawn = [part.draw(k, rng, n_features) for part in self.bound_parts()]
         return Picked(drawn, rng.randint(len(drawn), size=k))
 
 
 def combined(kind: type[Combination], a: Family, b: Any) -> Family:
-    """Give a product or union of two families, flat; the identity adds nothing."""
+    """Return a product or union of two families.
+
+    Products of products, and unions of unions, become flat lists of parts. :class:`Identity` is
+    omitted unless it has a shape.
+
+    Parameters
+    ----------
+    kind : {Product, Union}
+    a : Family
+    b : object
+        NotImplemented is returned unless it is a Family.
+    """
     if not isinstance(b, Family):
         return NotImplemented
     parts: list[Family] = []
     for side in (a, b):
         if isinstance(side, kind):
             parts += side.parts
-        elif not isinstance(side, Identity) or side.shape is not None:
+        elif not side.is_identity or side.shape is not None:
             parts.append(side)
     if len(parts) < 2:
         return parts[0] if parts else a

@@ -1,4 +1,4 @@
-"""Elastic deformations: every pixel moves a little, neighbours alike."""
+"""Elastic deformations: smooth random displacements of pixels."""
 
 from __future__ import annotations
 
@@ -6,29 +6,55 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.ndimage import gaussian_filter
 
-from invarlearn.transforms._actions import Action, Functions, Rows, bilinear_reading
-from invarlearn.transforms._checks import Shape, check_number
-from invarlearn.transforms.grid import Grid, GridFamily
+from invarlearn._utils.validation import Shape, check_number
+from invarlearn.transforms.actions import Action, Functions, Rows
+from invarlearn.transforms.base import Family
+from invarlearn.transforms.grid import Grid, ImageFamily
+from invarlearn.transforms.interpolation import bilinear_reading
 
 
-class Elastic(GridFamily):
-    """Random smooth deformations of an image, as of paper that is crumpled.
+class Deform:
+    """A function of rows that reads each pixel of an image at its displaced position.
 
-    Each pixel is read where a random field points: independent numbers, uniform between -1 and 1,
-    blurred with a Gaussian and multiplied by ``alpha``, one field down and one to the right. There
-    are too many elements to list; :meth:`sample` draws some.
+    Parameters
+    ----------
+    field : array of shape (2, height, width)
+        Displacements in pixels, down and to the right.
+    grid : tuple (height, width, channels)
+    fill : {"zero", "edge", "wrap"}
+    """
+
+    def __init__(self, field: NDArray[np.float64], grid: Grid, fill: str):
+        self.field = field
+        self.grid = grid
+        self.fill = fill
+
+    def __call__(self, X: Rows) -> Rows:
+        size = self.grid[:2]
+        source = (np.indices(size) + self.field).reshape(2, -1)
+        return bilinear_reading(source, size, self.fill, X.dtype).read(X, self.grid[2])
+
+
+class Elastic(ImageFamily):
+    """Elastic deformations of an image: smooth random displacements of its pixels.
+
+    An element reads the image at ``p + u(p)`` for each pixel p. The displacement u is a random
+    field, uniform between -1 and 1 and independent at each pixel, convolved with a Gaussian and
+    multiplied by ``alpha``; one field down and one to the right. The elements cannot be listed: use
+    :meth:`sample`, or :class:`Sampled` for a list of random elements. The family is neither unitary
+    nor a group.
 
     Parameters
     ----------
     alpha : float, default=34.0
-        How far pixels move: the standard deviation of a displacement is about ``0.16 alpha /
-        sigma`` pixels.
+        Size of the displacements: their standard deviation is about ``0.16 alpha / sigma`` pixels.
     sigma : float, default=4.0
-        Standard deviation of the blur, in pixels: nearer pixels move alike.
+        Standard deviation of the Gaussian, in pixels: the distance over which displacements are
+        correlated.
     fill : {"zero", "edge", "wrap"}, default="zero"
-        What lies outside the image.
+        Values of pixels outside the image.
     shape : tuple, optional
-        As in :class:`Translation`.
+        Shape of a row, as in :class:`Translation`.
 
     References
     ----------
@@ -43,7 +69,9 @@ class Elastic(GridFamily):
     (2, 5, 64)
     """
 
-    _limits = ("alpha",)
+    spec_name = "elastic"
+    stored_types = (Deform,)
+    ranges_about_zero = ("alpha",)
 
     def __init__(
         self, alpha: float = 34.0, sigma: float = 4.0, fill: str = "zero", shape: Shape = None
@@ -53,37 +81,39 @@ class Elastic(GridFamily):
         self.fill = fill
         self.shape = shape
 
-    def _drawn(self, k: int, rng: np.random.RandomState, n_features: int) -> Action:
-        grid, fill = self._grid(n_features), self._outside()
+    @classmethod
+    def examples(cls) -> list[Family]:
+        return [cls(8.0, 3.0), cls(20.0, 2.0, fill="edge")]
+
+    def draw(self, k: int, rng: np.random.RandomState, n_features: int) -> Action:
+        grid, fill = self.grid(n_features), self.resolve_fill()
         alpha = check_number(self.alpha, "alpha", low=0)
         sigma = check_number(self.sigma, "sigma", low=0)
         fields = [displacement(grid[:2], alpha, sigma, rng) for _ in range(k)]
-        return Functions([_Deform(field, grid, fill) for field in fields])
-
-
-class _Deform:
-    """Read images where a field points."""
-
-    def __init__(self, field: NDArray[np.float64], grid: Grid, fill: str):
-        self.field = field
-        self.grid = grid
-        self.fill = fill
-
-    def __call__(self, X: Rows) -> Rows:
-        size = self.grid[:2]
-        source = (np.indices(size) + self.field).reshape(2, -1)
-        return bilinear_reading(source, size, self.fill, X.dtype).read(X, self.grid[2])
+        return Functions([Deform(field, grid, fill) for field in fields])
 
 
 def displacement(
     size: tuple[int, int], alpha: float, sigma: float, rng: np.random.RandomState
 ) -> NDArray[np.float64]:
-    """Draw how far each pixel is read down and to the right of itself: (2, height, width)."""
-    # drawn beyond the borders too, so that the field is the same kind of thing everywhere
+    """Draw a displacement field, in pixels down and to the right.
+
+    Parameters
+    ----------
+    size : tuple (height, width)
+    alpha, sigma : float
+        As in :class:`Elastic`.
+    rng : RandomState
+
+    Returns
+    -------
+    array of shape (2, height, width)
+    """
+    # drawn beyond the borders too, so that the field has the same distribution everywhere
     margin = int(np.ceil(4 * sigma))
     height, width = size
     noise = rng.uniform(-1, 1, size=(2, height + 2 * margin, width + 2 * margin))
     field = alpha * gaussian_filter(noise, (0, sigma, sigma), mode="constant")
     field = field[:, margin : margin + height, margin : margin + width]
-    # along an axis of one pixel there is nowhere to go
+    # there are no displacements along an axis of one pixel
     return field * (np.array(size) > 1)[:, None, None]

@@ -1,48 +1,61 @@
-"""Families of affine maps of a grid: images, spectrograms, cyclic sequences.
+"""Families that act on a grid of pixels: images, spectrograms, cyclic sequences.
 
-All of them are one mechanism. A family has generators G_j (3 x 3, acting on row, column, 1 from
-the centre) and a list of coordinates t; element t is exp(sum_j t_j G_j). Tangents are the image
-gradient along the field of each generator, and products multiply the matrices.
+:class:`ImageFamily` is the base class of all of them. :class:`AffineFamily` is the base class of
+affine maps, which are exponentials of linear combinations of generators. Products of affine
+families multiply the matrices, so that pixels are interpolated once. Tangents are image gradients
+along the velocity field of each generator.
 """
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from math import isqrt
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from invarlearn.transforms._actions import Action, Affine, Rows
-from invarlearn.transforms._checks import Shape, check_number, matching_shape
+from invarlearn._utils.validation import Shape, check_choice, check_number, matching_shape
+from invarlearn.transforms._parameters import declared_features
+from invarlearn.transforms.actions import Action, Affine, Rows
 from invarlearn.transforms.base import Family
+from invarlearn.transforms.domains import IMAGE
 
 Grid = tuple[int, int, int]
 
-# What lies outside the grid, as scipy.ndimage and numpy.pad name it.
+# The modes of scipy.ndimage and numpy.pad for each fill.
 _NDIMAGE_MODE = {"zero": "constant", "edge": "nearest", "wrap": "wrap"}
 _PAD_MODE = {"zero": "constant", "edge": "edge", "wrap": "wrap"}
 
 
-def generator(*entries: tuple[int, int, float]) -> NDArray[np.float64]:
-    """Give a 3 x 3 matrix that is zero but for (row, column, value) entries."""
+def generator_matrix(*entries: tuple[int, int, float]) -> NDArray[np.float64]:
+    """Return a 3 x 3 matrix of zeros with these (row, column, value) entries."""
     matrix = np.zeros((3, 3))
     for row, column, value in entries:
         matrix[row, column] = value
     return matrix
 
 
-DOWN = generator((0, 2, 1.0))
-RIGHT = generator((1, 2, 1.0))
+DOWN = generator_matrix((0, 2, 1.0))
+RIGHT = generator_matrix((1, 2, 1.0))
 
 
 def image_shape(
     shape: Shape, n_features: int, name: str, what: str = "image", axes: str = "height, width"
 ) -> tuple[int, ...]:
-    """Give the shape of a row as an image, None meaning a square one, or say why it is none.
+    """Return the shape of a row of pixels, without channels or with them.
 
-    ``name`` is that of whoever asks, for the error.
+    Parameters
+    ----------
+    shape : int, tuple or None
+        None: a square image of one channel.
+    n_features : int
+        Number of features of a row.
+    name, what, axes : str
+        Name of the caller, kind of a row and names of its axes, for error messages.
+
+    Returns
+    -------
+    tuple (height, width) or (height, width, channels)
     """
     if shape is None:
         side = isqrt(n_features)
@@ -50,7 +63,7 @@ def image_shape(
             raise ValueError(
                 f"{name} acts on {what}s, and {n_features} features are "
                 f"not a square one: pass shape=({axes}) or ({axes}, channels)"
-                + f"; for signals Translation(…, shape=(1, {n_features}))"
+                + f"; for a signal pass shape=(1, {n_features})"
                 * (what == "image")
             )
         return (side, side)
@@ -61,207 +74,284 @@ def image_shape(
 
 
 def as_grid(shape: tuple[int, ...]) -> Grid:
-    """Give a shape with its channels, one if it has none."""
+    """Return (height, width, channels) of a shape with or without channels."""
     return (shape[0], shape[1], shape[2] if len(shape) == 3 else 1)
 
 
 def whole_shape(shape: Shape, n_features: int) -> Shape:
-    """Put what is left for it in place of a -1."""
+    """Return a shape with one -1 replaced by the size inferred from the number of features."""
     if not isinstance(shape, (tuple, list)) or list(shape).count(-1) != 1:
         return shape
-    known = max(1, -int(np.prod(shape)))
-    return tuple(max(1, n_features // known) if side == -1 else side for side in shape)
+    other_sides = max(1, -int(np.prod(shape)))
+    return tuple(max(1, n_features // other_sides) if side == -1 else side for side in shape)
 
 
 def image_grid(shape: Shape, n_features: int, name: str) -> Grid:
-    """Give height, width and channels of a row as an image."""
+    """Return (height, width, channels) of a row of pixels; ``name`` is for the error."""
     return as_grid(image_shape(shape, n_features, name))
 
 
-class GridFamily(Family):
-    """Families that act on a row as a grid of pixels."""
+class ImageFamily(Family):
+    """Base class of families that act on a row as a grid of pixels.
 
-    domain = "image"
+    Subclass it to write your own family of image transformations, with ``elements`` or ``draw`` as
+    in :class:`Family`. Its domain is images, so estimators choose image features for it. Affine
+    maps are easier to write as an :class:`AffineFamily`.
+
+    A subclass inherits :meth:`grid`, :meth:`smooth`, :meth:`gradients` and :meth:`resolve_fill`. It
+    must have the parameter ``shape``, and may have the parameter ``fill``.
+
+    Attributes
+    ----------
+    fill : {"zero", "edge", "wrap"}
+        Values outside the grid: zeros, the nearest pixel, or the opposite side.
+    axes : str
+        Names of the axes of a row, for error messages.
+    default_smoothing : float
+        Default standard deviation, in pixels, of the Gaussian that smooths images before their
+        gradient is taken.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy.ndimage import gaussian_filter
+    >>> from invarlearn.transforms import Functions, ImageFamily
+    >>> class Blur(ImageFamily):
+    ...     def __init__(self, sigma=1.0, shape=None):
+    ...         self.sigma = sigma
+    ...         self.shape = shape
+    ...     def elements(self, n_features):
+    ...         height, width, channels = self.grid(n_features)
+    ...         def blur(X):
+    ...             images = X.reshape(-1, height, width, channels)
+    ...             return gaussian_filter(images, (0, self.sigma, self.sigma, 0)).reshape(X.shape)
+    ...         return Functions([np.copy, blur])
+    >>> Blur().orbit(np.ones((5, 64))).shape
+    (5, 2, 64)
+    """
+
+    domain = IMAGE
     axes = "height, width"
     fill: str = "zero"
     default_smoothing = 0.9
 
     def resolve_shape(self, n_features: int) -> tuple[int, ...]:
-        return image_shape(self.shape, n_features, type(self).__name__, self.domain, self.axes)
+        return image_shape(self.shape, n_features, type(self).__name__, str(self.domain), self.axes)
 
-    def smooth(self, X: ArrayLike, smoothing: float | None = None) -> Rows:
-        X = self._check(X)
-        images = X.reshape(-1, *self._grid(X.shape[1]))
-        return smoothed(images, self._sigma(smoothing), self._outside()).reshape(X.shape)
-
-    def _gradients(self, X: Rows, smoothing: float | None) -> tuple[Rows, Rows]:
-        """Give the derivatives of the smoothed images down and to the right."""
-        images = X.reshape(-1, *self._grid(X.shape[1]))
-        return gradients(images, self._sigma(smoothing), self._outside())
-
-    def _grid(self, n_features: int) -> Grid:
+    def grid(self, n_features: int) -> Grid:
+        """Return (height, width, channels) of rows of ``n_features`` numbers."""
         return as_grid(self.resolve_shape(n_features))
 
-    def _known_grid(self) -> Grid | None:
-        return None if self.shape is None else self._grid(self._known_features("the grid"))
+    def resolve_fill(self) -> str:
+        """Return the parameter ``fill``; raise ValueError unless it is "zero", "edge" or "wrap"."""
+        return check_choice(self.fill, sorted(_PAD_MODE), "fill")
 
-    def _outside(self) -> str:
-        """Say what lies outside the grid: "zero", "edge" or "wrap"."""
-        if self.fill not in _PAD_MODE:
-            raise ValueError(f"fill={self.fill!r} is unknown: choose one of {sorted(_PAD_MODE)}")
-        return self.fill
-
-    def _sigma(self, smoothing: float | None) -> float:
+    def resolve_smoothing(self, smoothing: float | None) -> float:
+        """Return the validated smoothing in pixels; None stands for ``default_smoothing``."""
         sigma = self.default_smoothing if smoothing is None else smoothing
         return check_number(sigma, "smoothing", low=0)
 
+    def smooth(self, X: ArrayLike, smoothing: float | None = None) -> Rows:
+        """Return the images that :meth:`tangents` differentiates: after Gaussian smoothing.
 
-class AffineFamily(GridFamily):
-    """Affine maps of a grid of pixels, generated by one-parameter groups.
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        smoothing : float, optional
+            Standard deviation in pixels. None: the family's ``default_smoothing``.
 
-    Subclasses give ``_generators`` and ``_coordinates``.
+        Returns
+        -------
+        array of shape (n_samples, n_features)
+        """
+        X = self.validate_rows(X)
+        images = X.reshape(-1, *self.grid(X.shape[1]))
+        sigma = self.resolve_smoothing(smoothing)
+        return smooth_images(images, sigma, self.resolve_fill()).reshape(X.shape)
+
+    def gradients(self, X: ArrayLike, smoothing: float | None = None) -> tuple[Rows, Rows]:
+        """Return the derivatives of the smoothed images, by central differences.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        smoothing : float, optional
+            As in :meth:`smooth`.
+
+        Returns
+        -------
+        down, right : arrays of shape (n_samples, height, width, channels)
+            Derivatives along the rows and along the columns, per pixel.
+        """
+        X = self.validate_rows(X)
+        images = X.reshape(-1, *self.grid(X.shape[1]))
+        return image_gradients(images, self.resolve_smoothing(smoothing), self.resolve_fill())
+
+    def _declared_grid(self) -> Grid | None:
+        return None if self.shape is None else self.grid(declared_features(self, "the grid"))
+
+
+class AffineFamily(ImageFamily):
+    """Base class of families of affine maps of a grid of pixels.
+
+    A family has generators G_1, ..., G_m (3 x 3 matrices that act on (row, column, 1), measured
+    from the centre of the grid) and coordinates t of its elements. The element with coordinates t
+    moves a pixel from p to ``exp(t_1 G_1 + ... + t_m G_m) p``; values between pixels are
+    interpolated bilinearly. The tangent of generator j at an image x is minus the gradient of the
+    smoothed image along the field G_j p.
+
+    A subclass defines :meth:`generators` and :meth:`coordinates`. Orbits, random elements,
+    tangents, flows and products that interpolate once follow from these.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from invarlearn.transforms import AffineFamily
+    >>> class Stretch(AffineFamily):
+    ...     ranges_about_zero = ("amount",)
+    ...     def __init__(self, amount=0.2, fill="zero", shape=None):
+    ...         self.amount = amount
+    ...         self.fill = fill
+    ...         self.shape = shape
+    ...     def generators(self, grid):
+    ...         return np.diag([0.0, 1.0, 0.0])[None]
+    ...     def coordinates(self, grid):
+    ...         return np.array([[0.0], [-self.amount], [self.amount]])
+    >>> Stretch().orbit(np.ones((5, 64))).shape
+    (5, 3, 64)
     """
 
     @abstractmethod
-    def _generators(self, grid: Grid) -> NDArray[np.float64]:
-        """Give the generators, of shape (n_directions, 3, 3)."""
+    def generators(self, grid: Grid) -> NDArray[np.float64]:
+        """Return the generators.
+
+        Parameters
+        ----------
+        grid : tuple (height, width, channels)
+
+        Returns
+        -------
+        array of shape (n_directions, 3, 3)
+        """
         raise NotImplementedError
 
     @abstractmethod
-    def _coordinates(self, grid: Grid | None) -> NDArray[np.float64]:
-        """List the elements by coordinates, (n_elements, n_directions), zero first."""
+    def coordinates(self, grid: Grid | None) -> NDArray[np.float64]:
+        """Return the coordinates of all elements, the identity first.
+
+        Parameters
+        ----------
+        grid : tuple (height, width, channels), or None
+            None if the family has no shape.
+
+        Returns
+        -------
+        array of shape (n_elements, n_directions)
+            The first row is zero.
+        """
         raise NotImplementedError
 
-    def _random_coordinates(
+    def draw_coordinates(
         self, k: int, rng: np.random.RandomState, grid: Grid
     ) -> NDArray[np.float64]:
-        """Draw coordinates; by default uniformly from the range of the listed ones."""
-        listed = self._coordinates(grid)
+        """Draw coordinates of random elements.
+
+        By default, they are uniform between the smallest and the largest listed ones.
+
+        Parameters
+        ----------
+        k : int
+            Number of elements.
+        rng : RandomState
+        grid : tuple (height, width, channels)
+
+        Returns
+        -------
+        array of shape (k, n_directions)
+        """
+        listed = self.coordinates(grid)
         return rng.uniform(listed.min(axis=0), listed.max(axis=0), size=(k, listed.shape[1]))
 
-    # -- what follows ----------------------------------------------------------------------
+    # -- derived methods -------------------------------------------------------------------
 
     @property
     def n_elements(self) -> float:
-        return self._count(self._known_grid())
+        return self._count(self._declared_grid())
 
-    def _size(self, n_features: int) -> float:
-        return self._count(self._grid(n_features))
+    def size(self, n_features: int) -> float:
+        return self._count(self.grid(n_features))
 
     def _count(self, grid: Grid | None) -> int:
-        return len(self._coordinates(grid))
+        return len(self.coordinates(grid))
 
     @property
     def n_directions(self) -> int:
-        return len(self._generators((1, 1, 1)))
+        return len(self.generators((1, 1, 1)))
 
-    def _listed(self, n_features: int) -> Action:
-        grid = self._grid(n_features)
-        return self._action(self._coordinates(grid), grid)
+    def elements(self, n_features: int) -> Action:
+        grid = self.grid(n_features)
+        return self._action(self.coordinates(grid), grid)
 
-    def _drawn(self, k: int, rng: np.random.RandomState, n_features: int) -> Action:
-        grid = self._grid(n_features)
-        return self._action(self._random_coordinates(k, rng, grid), grid)
+    def draw(self, k: int, rng: np.random.RandomState, n_features: int) -> Action:
+        grid = self.grid(n_features)
+        return self._action(self.draw_coordinates(k, rng, grid), grid)
 
     def _action(self, coordinates: NDArray[np.float64], grid: Grid) -> Action:
-        exponents = np.tensordot(coordinates, self._generators(grid), axes=1)
-        return Affine(exponential(exponents), grid, self._outside())
+        exponents = np.tensordot(coordinates, self.generators(grid), axes=1)
+        return Affine(exponential(exponents), grid, self.resolve_fill())
 
     def flow(self, X: ArrayLike, t: float, smoothing: float | None = None) -> Rows:
-        X = self._check(X)
-        grid = self._grid(X.shape[1])
+        X = self.validate_rows(X)
+        grid = self.grid(X.shape[1])
         action = self._action(t * np.eye(self.n_directions), grid)
         return action.act(self.smooth(X, smoothing), 0, len(action))
 
     def tangents(self, X: ArrayLike, smoothing: float | None = None) -> Rows:
-        X = self._check(X)
-        grid = self._grid(X.shape[1])
-        down, right = self._gradients(X, smoothing)
+        X = self.validate_rows(X)
+        grid = self.grid(X.shape[1])
+        down, right = self.gradients(X, smoothing)
         out = np.empty((len(X), self.n_directions, X.shape[1]), dtype=X.dtype)
-        for j, field in enumerate(self._generators(grid)):
+        for j, field in enumerate(self.generators(grid)):
             # T_t x (p) = x(exp(-tG) p), so its derivative at t = 0 is minus the gradient along G p
-            rows, columns = velocity(field, grid).astype(X.dtype)
-            moved = -(rows[..., None] * down + columns[..., None] * right)
-            out[:, j] = moved.reshape(X.shape)
+            v_down, v_right = velocity(field, grid).astype(X.dtype)
+            tangent = -(v_down[..., None] * down + v_right[..., None] * right)
+            out[:, j] = tangent.reshape(X.shape)
         return out
 
 
-class CyclicFamily(AffineFamily):
-    """Cyclic shifts along the columns of a grid: exact permutations of the features."""
+class OneParameterFamily(AffineFamily):
+    """Base class of affine families with one generator and evenly spaced, symmetric coordinates.
 
-    is_unitary = True
-    default_smoothing = 0.0
-    radius: int | None = None
-    step: int = 1
+    A subclass defines :meth:`generator` and :meth:`limit`, and must have the parameter ``n_steps``.
+    """
 
-    def scaled(self, factor: float) -> Family:
-        """Give the family with shifts that much further, in whole steps; all shifts stay."""
-        out: Any = super().scaled(factor)
-        if self.radius is not None:
-            out.radius = max(1, round(self.radius * factor / self.step)) * self.step
-        return out
+    n_steps: int = 3
 
-    def _generators(self, grid: Grid) -> NDArray[np.float64]:
-        return RIGHT[None]
+    @abstractmethod
+    def generator(self) -> NDArray[np.float64]:
+        """Return the generator, a 3 x 3 matrix."""
+        raise NotImplementedError
 
-    def _coordinates(self, grid: Grid | None) -> NDArray[np.float64]:
-        return cyclic_shifts(self, self.radius, self.step, grid and grid[1])[:, None]
+    @abstractmethod
+    def limit(self) -> float:
+        """Return the largest coordinate; the smallest is its negative."""
+        raise NotImplementedError
 
-    def _random_coordinates(
+    def generators(self, grid: Grid) -> NDArray[np.float64]:
+        return self.generator()[None]
+
+    def coordinates(self, grid: Grid | None) -> NDArray[np.float64]:
+        return steps(self.limit(), self.n_steps, "range")[:, None]
+
+    def draw_coordinates(
         self, k: int, rng: np.random.RandomState, grid: Grid
     ) -> NDArray[np.float64]:
-        listed = self._coordinates(grid)
-        return listed[rng.randint(len(listed), size=k)]
-
-    def _outside(self) -> str:
-        return "wrap"
-
-    @property
-    def is_group(self) -> bool:  # type: ignore[override]
-        return self.radius is None and divides(self.step, self._known_grid(), axes=(1,))
-
-
-def cyclic_shifts(
-    family: Family, radius: float | None, step: float, side: int | None
-) -> NDArray[np.float64]:
-    """List the shifts on a circle of ``side`` pixels, zero first: all, or up to ``radius``."""
-    check_number(step, "step", low=1, whole=True)
-    if side == 1:
-        return np.zeros(1)
-    if radius is None:
-        if side is None:
-            raise ValueError(
-                f"how many shifts {family!r} has depends on the shape of a row: "
-                "pass shape=, or ask family.with_shape(...)"
-            )
-        return np.arange(0, side, step, dtype=float)
-    count = check_radius(radius, step)
-    if side is not None and 2 * count * step >= side:
-        raise ValueError(
-            f"radius={radius} covers more than all {side} positions: "
-            "pass radius=None for every shift"
-        )
-    return steps(count * step, 2 * count + 1, "radius")
-
-
-def check_radius(radius: float, step: float) -> int:
-    """Give how many steps fit into the radius, or say why it makes no sense."""
-    check_number(radius, "radius", low=0)
-    check_number(step, "step", low=np.finfo(float).tiny)
-    if 0 < radius < step:
-        raise ValueError(
-            f"radius={radius} is less than step={step}: nothing would move; pass a smaller step"
-        )
-    return int(radius / step + 1e-9)
-
-
-def divides(step: float, grid: Grid | None, axes: tuple[int, ...]) -> bool:
-    """Tell whether all multiples of ``step`` are a subgroup of the shifts of the grid."""
-    return step == 1 or (grid is not None and all(grid[axis] % step == 0 for axis in axes))
+        return rng.uniform(-self.limit(), self.limit(), size=(k, 1))
 
 
 def exponential(matrices: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Give exp of each matrix: of shifts and shears, whose square is zero, in one step."""
+    """Return the matrix exponential of each matrix, of shape (k, 3, 3)."""
+    # the generators of shifts and shears have the square zero: the series has two terms
     if not (matrices @ matrices).any():
         return np.eye(3) + matrices
     from scipy.linalg import expm
@@ -270,15 +360,27 @@ def exponential(matrices: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def velocity(field: NDArray[np.float64], grid: Grid) -> NDArray[np.float64]:
-    """Give the velocity (2, height, width) of every pixel under a generator."""
+    """Return the velocity of every pixel, down and to the right: (2, height, width)."""
     height, width, _ = grid
     row = np.arange(height)[:, None] - (height - 1) / 2
     column = np.arange(width)[None, :] - (width - 1) / 2
     return np.stack([field[i, 0] * row + field[i, 1] * column + field[i, 2] for i in (0, 1)])
 
 
-def smoothed(images: Rows, sigma: float, fill: str) -> Rows:
-    """Smooth (n, height, width, channels) by a Gaussian along the axes longer than one pixel."""
+def smooth_images(images: Rows, sigma: float, fill: str) -> Rows:
+    """Smooth images with a Gaussian along the axes of more than one pixel.
+
+    Parameters
+    ----------
+    images : array of shape (n_samples, height, width, channels)
+    sigma : float
+        Standard deviation in pixels.
+    fill : {"zero", "edge", "wrap"}
+
+    Returns
+    -------
+    array of shape (n_samples, height, width, channels)
+    """
     sigmas = [0.0, *(sigma if size > 1 else 0.0 for size in images.shape[1:3]), 0.0]
     if not any(sigmas):
         return images
@@ -287,9 +389,12 @@ def smoothed(images: Rows, sigma: float, fill: str) -> Rows:
     return gaussian_filter(images, sigmas, mode=_NDIMAGE_MODE[fill])
 
 
-def gradients(images: Rows, sigma: float, fill: str) -> tuple[Rows, Rows]:
-    """Give the derivative of smoothed images down and to the right, by central differences."""
-    images = smoothed(images, sigma, fill)
+def image_gradients(images: Rows, sigma: float, fill: str) -> tuple[Rows, Rows]:
+    """Return the central differences of smoothed images, down and to the right.
+
+    Images and results have the shape (n_samples, height, width, channels).
+    """
+    images = smooth_images(images, sigma, fill)
     padded = np.pad(images, ((0, 0), (1, 1), (1, 1), (0, 0)), mode=_PAD_MODE[fill])  # type: ignore[call-overload]
     down = (padded[:, 2:, 1:-1] - padded[:, :-2, 1:-1]) / 2
     right = (padded[:, 1:-1, 2:] - padded[:, 1:-1, :-2]) / 2
@@ -297,9 +402,12 @@ def gradients(images: Rows, sigma: float, fill: str) -> tuple[Rows, Rows]:
 
 
 def steps(limit: float, n_steps: int, name: str) -> NDArray[np.float64]:
-    """Give n_steps evenly spaced numbers from -limit to limit, zero first."""
+    """Return ``n_steps`` evenly spaced numbers from ``-limit`` to ``limit``, zero first.
+
+    ``name`` is the name of the parameter that sets the limit, for the error message.
+    """
     check_number(limit, name, low=0)
     if check_number(n_steps, "n_steps", low=1, whole=True) % 2 == 0:
         raise ValueError(f"n_steps={n_steps} must be odd, so that the identity is one of the steps")
-    side = limit * np.arange(1, n_steps // 2 + 1) / max(n_steps // 2, 1)
-    return np.concatenate([[0.0], -side[::-1], side])
+    positive = limit * np.arange(1, n_steps // 2 + 1) / max(n_steps // 2, 1)
+    return np.concatenate([[0.0], -positive[::-1], positive])

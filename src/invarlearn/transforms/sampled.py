@@ -1,28 +1,33 @@
-"""Some random elements of a family, as a family of their own."""
+"""Random elements of a family, as a family that lists them."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from invarlearn.transforms._actions import Action, Functions, Joined, Rows
-from invarlearn.transforms._checks import Shape, check_number
-from invarlearn.transforms.base import Family, _unchanged
+from invarlearn._utils.validation import Shape, check_number
+from invarlearn.transforms.actions import Action, Functions, Joined, Rows, unchanged
+from invarlearn.transforms.base import Family
+from invarlearn.transforms.domains import Domain
+from invarlearn.transforms.elastic import Elastic
+from invarlearn.transforms.images import Rotation, Scaling
 
 
 class Sampled(Family):
-    """So many random elements of a family, and the identity: always the same ones.
+    """The identity and k random elements of a family, the same ones every time.
 
-    What lists elements, such as :class:`invarlearn.OrbitSVC`, can use families with very many
-    elements in this way, or with more than can be listed.
+    Use it with estimators that list all elements, such as :class:`invarlearn.OrbitSVC`, if the
+    family has many elements or cannot be listed. Tangents are those of the family. The result is
+    unitary if the family is; it is not a group.
 
     Parameters
     ----------
     family : Family
+        Family whose elements are drawn.
     k : int, default=100
-        How many elements, besides the identity.
+        Number of random elements, besides the identity.
     seed : int, default=0
-        Of the draw.
+        Seed of the draw.
 
     Examples
     --------
@@ -31,18 +36,25 @@ class Sampled(Family):
     (2, 6, 64)
     """
 
+    # without a name in specifications, which cannot contain another family
+    spec_name = ""
+
     def __init__(self, family: Family, k: int = 100, seed: int = 0):
         self.family = family
         self.k = k
         self.seed = seed
 
+    @classmethod
+    def examples(cls) -> list[Family]:
+        return [cls(Rotation(20) * Scaling(1.2), 7), cls(Elastic(8.0, 3.0), 4, seed=3)]
+
     @property
-    def domain(self) -> str:  # type: ignore[override]
+    def domain(self) -> Domain:  # type: ignore[override]
         return self.family.domain
 
     @property
     def shape(self) -> Shape:  # type: ignore[override]
-        """That of the family."""
+        """Shape of a row, which is that of ``family``."""
         return self.family.shape
 
     @property
@@ -64,14 +76,14 @@ class Sampled(Family):
     def _count(self) -> int:
         return int(check_number(self.k, "k", low=1, whole=True))
 
-    def _size(self, n_features: int) -> float:
+    def size(self, n_features: int) -> float:
         return self.n_elements
 
-    def _listed(self, n_features: int) -> Action:
+    def elements(self, n_features: int) -> Action:
         seed = int(check_number(self.seed, "seed", low=0, high=2**32 - 1, whole=True))
-        # one more than needed: of the second list the first is dropped
-        drawn = self.family._drawn(self._count() + 1, np.random.RandomState(seed), n_features)
-        return Joined([Functions([_unchanged]), drawn])
+        # one more than k, since Joined drops the first element of the second action
+        drawn = self.family.draw(self._count() + 1, np.random.RandomState(seed), n_features)
+        return Joined([Functions([unchanged]), drawn])
 
     def flow(self, X: ArrayLike, t: float, smoothing: float | None = None) -> Rows:
         return self.family.flow(X, t, smoothing)

@@ -1,4 +1,4 @@
-"""What may happen to a sequence: it starts elsewhere, or comes in another order."""
+"""Families of sequences: cyclic shifts and permutations of blocks."""
 
 from __future__ import annotations
 
@@ -8,21 +8,27 @@ from math import factorial
 import numpy as np
 from numpy.typing import NDArray
 
-from invarlearn.transforms._actions import Action, Gather
-from invarlearn.transforms._checks import Shape, check_number, matching_shape
+from invarlearn._utils.validation import Shape, check_number, matching_shape
+from invarlearn.transforms._parameters import declared_features
+from invarlearn.transforms.actions import Action, Gather
 from invarlearn.transforms.base import Family
-from invarlearn.transforms.grid import CyclicFamily, Grid
+from invarlearn.transforms.cyclic import CyclicFamily
+from invarlearn.transforms.domains import SEQUENCE
+from invarlearn.transforms.grid import Grid
 
 
 class CyclicShift(CyclicFamily):
     """Cyclic shifts of a sequence or a periodic signal: exact permutations of the features.
 
+    The element with shift s maps a sequence x of length n to ``x((i - s) mod n)``. Shifts are
+    unitary; all shifts are a group, and so are those with a ``step`` that divides the length.
+
     Parameters
     ----------
     radius : int or None, default=None
-        The largest shift on either side. None: all shifts, which are a group.
+        The largest shift on either side. None: all shifts.
     step : int, default=1
-        Positions between two shifts.
+        Distance between neighbouring shifts, in positions.
     shape : int or tuple, optional
         Length of the sequence, or (length, channels). None: the whole row is one sequence.
 
@@ -34,12 +40,17 @@ class CyclicShift(CyclicFamily):
             [3., 1., 2.]]])
     """
 
-    domain = "sequence"
+    spec_name = "cyclic-shift"
+    domain = SEQUENCE
 
     def __init__(self, radius: int | None = None, step: int = 1, shape: Shape = None):
         self.radius = radius
         self.step = step
         self.shape = shape
+
+    @classmethod
+    def examples(cls) -> list[Family]:
+        return [cls(), cls(radius=3, step=2), cls(step=4), cls(shape=(16, 4)), cls(shape=64)]
 
     def resolve_shape(self, n_features: int) -> tuple[int, ...]:
         if self.shape is None:
@@ -49,25 +60,28 @@ class CyclicShift(CyclicFamily):
             raise ValueError(f"CyclicShift needs shape=length or (length, channels), not {shape}")
         return shape
 
-    def _grid(self, n_features: int) -> Grid:
+    def grid(self, n_features: int) -> Grid:
         length, *channels = self.resolve_shape(n_features)
         return (1, length, channels[0] if channels else 1)
 
 
 class Permutation(Family):
-    """Reorderings of the blocks of a row, such as the letters of a word in one-hot coding.
+    """Permutations of the blocks of a row, such as the letters of a word in one-hot coding.
+
+    Rows of n blocks have n! permutations. If these are more than ``max_elements``, a random sample
+    of ``max_elements`` permutations is listed, the identity first. Permutations are unitary; all of
+    them together are a group.
 
     Parameters
     ----------
     block : int, default=1
-        Features in a block; a row is a whole number of blocks.
+        Number of features of a block, which must divide the number of features of a row.
     max_elements : int, default=1000
-        If there are more permutations than this, as many random ones stand for all of them
-        (the identity first), and the family is not a group any more.
+        Largest number of listed elements.
     random_state : int, default=0
-        Seed of that choice.
+        Seed of the random sample of elements.
     shape : int or tuple, optional
-        Features of a row; only to know :attr:`n_elements` before there are data.
+        Number of features of a row; :attr:`n_elements` and :attr:`is_group` depend on it.
 
     Examples
     --------
@@ -77,7 +91,8 @@ class Permutation(Family):
     array([1., 3., 2.])
     """
 
-    domain = "sequence"
+    spec_name = "permutation"
+    domain = SEQUENCE
     is_unitary = True
 
     def __init__(
@@ -92,11 +107,16 @@ class Permutation(Family):
         self.random_state = random_state
         self.shape = shape
 
+    @classmethod
+    def examples(cls) -> list[Family]:
+        return [cls(block=16), cls(block=4, max_elements=50)]
+
     def _n_blocks(self, n_features: int) -> int:
         check_number(self.block, "block", low=1, whole=True)
         if n_features % self.block:
             raise ValueError(
-                f"block={self.block} does not divide the {n_features} features of a row"
+                f"block={self.block} does not divide the {n_features} features of a row: choose a "
+                "divisor of it"
             )
         return n_features // self.block
 
@@ -108,18 +128,18 @@ class Permutation(Family):
     def is_group(self) -> bool:  # type: ignore[override]
         if self.shape is None:
             return False
-        return self._all_listed(self._n_blocks(self._known_features("is_group")))
+        return self._all_listed(self._n_blocks(declared_features(self, "is_group")))
 
     def _all_listed(self, n_blocks: int) -> bool:
-        # factorials of large numbers are slow, and 20! is beyond any list
+        # the factorial is not computed for many blocks, since 20! is too large for any list
         return n_blocks < 20 and factorial(n_blocks) <= self.max_elements
 
-    def _size(self, n_features: int) -> float:
+    def size(self, n_features: int) -> float:
         n_blocks = self._n_blocks(n_features)
         check_number(self.max_elements, "max_elements", low=1, whole=True)
         return factorial(n_blocks) if self._all_listed(n_blocks) else self.max_elements
 
-    def _listed(self, n_features: int) -> Action:
+    def elements(self, n_features: int) -> Action:
         n_blocks = self._n_blocks(n_features)
         if self._all_listed(n_blocks):
             orders = np.array(list(permutations(range(n_blocks))))
@@ -131,7 +151,7 @@ class Permutation(Family):
             orders = distinct_orders(n_blocks, self.max_elements, rng)
         return self._reordered(orders)
 
-    def _drawn(self, k: int, rng: np.random.RandomState, n_features: int) -> Action:
+    def draw(self, k: int, rng: np.random.RandomState, n_features: int) -> Action:
         n_blocks = self._n_blocks(n_features)
         return self._reordered(np.array([rng.permutation(n_blocks) for _ in range(k)]))
 
@@ -141,11 +161,11 @@ class Permutation(Family):
 
 
 def distinct_orders(n: int, count: int, rng: np.random.RandomState) -> NDArray[np.intp]:
-    """Draw ``count`` different orders of n things, the natural order first.
+    """Draw ``count`` different permutations of ``range(n)``, the identity first.
 
     ``count`` must be less than n!.
     """
-    found = {tuple(range(n)): None}
-    while len(found) < count:
-        found.setdefault(tuple(rng.permutation(n).tolist()))
-    return np.array(list(islice(found, count)))
+    orders = {tuple(range(n)): None}
+    while len(orders) < count:
+        orders.setdefault(tuple(rng.permutation(n).tolist()))
+    return np.array(list(islice(orders, count)))

@@ -1,0 +1,1 @@
+"""The application: readers of files, routes, models on disk, and the command line."""

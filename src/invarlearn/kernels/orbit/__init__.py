@@ -1,0 +1,1 @@
+"""Kernels on orbits, and the engines that compute them."""

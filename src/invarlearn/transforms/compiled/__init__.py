@@ -1,0 +1,1 @@
+"""Compiled loops of the families. Import them inside functions: numba is slow to import."""

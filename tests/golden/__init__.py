@@ -1,0 +1,1 @@
+"""The golden record: recorded results of the library, and their replay."""

@@ -373,9 +373,9 @@ def test_declarations_are_consistent(experiment):
     assert set(experiment.published) <= cells, "the paper has numbers for cells that are not run"
 
 
-# Experiments tested elsewhere: networks need torch and much time, so test_few_labels.py and
-# test_liu.py train them for a few steps; TIDIGITS needs a licence, so test_mroueh.py runs it on files
-# of its layout.
+# Experiments tested elsewhere: networks need torch and much time, and test_few_labels.py and
+# test_liu.py train them for a few steps; TIDIGITS needs a licence, and test_mroueh.py runs it on
+# files of its layout.
 FAST = [
     experiment
     for experiment in EXPERIMENTS.values()

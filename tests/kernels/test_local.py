@@ -43,7 +43,13 @@ def naive(x, y, widths, degrees, padding, average, image_scale=None):
     seed=st.integers(0, 2**16),
     shape=st.sampled_from([(7, 7, 1), (6, 9, 1), (8, 7, 3), (1, 12, 1), (1, 11, 2), (10, 1, 1)]),
     layers=st.sampled_from(
-        [((3,), (2, 4)), ((5,), (3, 1)), ((3, 3), (2, 2, 2)), ((1, 3, 3), (1, 2, 1, 2))]
+        [
+            ((3,), (2, 4)),
+            ((5,), (2, 2)),
+            ((5,), (3, 1)),
+            ((3, 3), (2, 2, 2)),
+            ((1, 3, 3), (1, 2, 1, 2)),
+        ]
     ),
     padding=st.sampled_from(["zero", "valid", "wrap"]),
     average=st.booleans(),
@@ -60,13 +66,16 @@ def test_equals_the_sums_written_out(seed, shape, layers, padding, average, imag
         assert ours[i, j] == pytest.approx(truth, rel=1e-10, abs=1e-10)
 
 
-@pytest.mark.parametrize("padding", ["valid", "wrap"])
-def test_even_widths_are_windows_of_that_many_pixels(padding):
-    rng = np.random.RandomState(0)
-    X = rng.randn(2, 6, 6, 1)
-    kernel = LocalPolynomial((4,), (2, 2), padding)
-    truth = naive(X[0], X[1], (4,), (2, 2), padding, True)
-    assert kernel(X[:1].reshape(1, -1), X[1:].reshape(1, -1))[0, 0] == pytest.approx(truth)
+@pytest.mark.parametrize("width", range(1, 13))
+def test_windows_of_every_width_are_sums_of_that_many_pixels(width):
+    rng = np.random.RandomState(width)
+    X = rng.randn(2, 13, 14, 1)
+    for padding in ("zero", "valid", "wrap"):
+        if padding == "zero" and width % 2 == 0:
+            continue
+        kernel = LocalPolynomial((width,), (3, 2), padding, shape=(13, 14))
+        truth = naive(X[0], X[1], (width,), (3, 2), padding, True)
+        assert kernel(X[:1].reshape(1, -1), X[1:].reshape(1, -1))[0, 0] == pytest.approx(truth)
 
 
 @pytest.mark.parametrize(
@@ -76,6 +85,7 @@ def test_even_widths_are_windows_of_that_many_pixels(padding):
         LocalPolynomial((3,), (2, 2), average=False),
         LocalPolynomial((3, 3), (2, 2, 2), "valid"),
         LocalPolynomial((5,), (3, 1), "wrap"),
+        LocalPolynomial((5,), (2, 2)),
         LocalPolynomial((3,), (2, 2), shape=64),
         LocalPolynomial((3,), (2, 2), shape=(4, 8, 2)),
     ],
@@ -147,19 +157,19 @@ def test_images_of_zeros_have_finite_values():
 
 @pytest.mark.parametrize("padding", ["zero", "valid", "wrap"])
 @pytest.mark.parametrize("shape", [(9, 9), (7, 11), (1, 40), (6, 8, 3)])
-def test_multiplied_out_equals_box_filters(shape, padding):
-    """Squares of window sums are products of two pixels, which box filters never see."""
+@pytest.mark.parametrize("widths", [(3,), (5,)])
+def test_products_of_channels_and_sums_over_windows_agree(widths, shape, padding):
+    """Small windows are expanded into products of two pixels, which sums over windows are not."""
     rng = np.random.RandomState(0)
     images, others = rng.randn(3, *shape), rng.randn(2, *shape)
     grid = (*shape, 1) if len(shape) == 2 else shape
     for average in (True, False):
-        kernel = LocalPolynomial((3,), (2, 3), padding, average, shape)
-        assert kernel.channel_products(grid).n_channels < 200
+        kernel = LocalPolynomial(widths, (2, 3), padding, average, shape)
         X, Y = images.reshape(3, -1), others.reshape(2, -1)
         truth = np.array(
             [
                 [
-                    naive(x.reshape(grid), y.reshape(grid), (3,), (2, 3), padding, average)
+                    naive(x.reshape(grid), y.reshape(grid), widths, (2, 3), padding, average)
                     for y in others
                 ]
                 for x in images
@@ -168,14 +178,6 @@ def test_multiplied_out_equals_box_filters(shape, padding):
         np.testing.assert_allclose(kernel(X, Y), truth, rtol=1e-10)
         single = kernel(X.astype(np.float32), Y.astype(np.float32))
         np.testing.assert_allclose(single, truth, rtol=1e-5)
-
-
-def test_wide_windows_fall_back_on_box_filters():
-    X = np.random.RandomState(0).rand(2, 12, 12, 1)
-    kernel = LocalPolynomial((11,), (2, 2))
-    assert kernel.channel_products((12, 12, 1)).n_channels > 200
-    truth = [[naive(x, y, (11,), (2, 2), "zero", True) for y in X] for x in X]
-    np.testing.assert_allclose(kernel(X.reshape(2, -1)), truth, rtol=1e-10)
 
 
 def test_errors_name_the_kernel():

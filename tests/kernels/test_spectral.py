@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.fft import irfft2, rfft2
 from sklearn import config_context
+from sklearn.base import clone
 from sklearn.preprocessing import FunctionTransformer
 
 from invarlearn.kernels import RBF, Linear, LocalPolynomial, OrbitKernel, Polynomial
@@ -65,6 +66,25 @@ def test_equals_the_loop_over_elements(family, base, normalize, dtype, close):
         ours, truth = both(kernel, X, Y)
         assert ours.dtype == dtype
         assert np.abs(ours - truth).max() < close * np.abs(truth).max()
+
+
+@pytest.mark.parametrize(
+    ("step", "shape", "size"),
+    [(4, (12, 20), (3, 5)), (3, (9, 18), (3, 6)), (2, (8, 7), (4, 7)), (2, (1, 14), (1, 7))],
+)
+@pytest.mark.parametrize("base", BASES, ids=repr)
+def test_cyclic_shifts_with_a_step_need_smaller_transforms(base, step, shape, size):
+    if isinstance(base, LocalPolynomial):
+        if shape[0] == 1 or (base.padding == "wrap" and min(shape) < 5):
+            pytest.skip("windows do not fit")
+        base = clone(base).set_params(shape=shape)
+    family = Translation(None, step=step, wrap=True, shape=shape)
+    rng = np.random.RandomState(0)
+    X, Y = (rng.rand(n, shape[0] * shape[1]) for n in (3, LANES + 2))
+    kernel = OrbitKernel(base, family)
+    settings, shifts = kernel.settings(), factor_shifts(family.elements(X.shape[1]))
+    assert SpectralEngine(settings, shifts, shift_terms(settings, shifts)).size == size
+    np.testing.assert_allclose(*both(kernel, X, Y), rtol=1e-10)
 
 
 def test_channels_and_signals():

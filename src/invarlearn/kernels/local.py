@@ -13,8 +13,8 @@ from invarlearn.kernels.base import Kernel, Rows, check_finite, check_pair
 from invarlearn.kernels.channels import SquaredWindows
 from invarlearn.transforms.grid import image_grid
 
-# With at least this many channels, running sums over windows are faster than products of pixels.
-MANY_CHANNELS = 200
+# With more channels, sums over windows are faster than matrix products of channels.
+FEW_CHANNELS = 14
 
 # Products of pixels are computed in blocks of about this size.
 BLOCK_BYTES = 64 * 2**20
@@ -82,10 +82,39 @@ class LocalPolynomial(Kernel):
         grid = self._grid(X.shape[1])
         images, others = (np.ascontiguousarray(Z).reshape(-1, *grid) for Z in (X, Y))
         terms = self._squared_windows(grid)
-        if terms is not None and terms.n_channels < MANY_CHANNELS:
+        if terms is not None and terms.n_channels <= FEW_CHANNELS:
             values = terms.finish(_inner_products(terms, images, others), np.empty(0))
             return check_finite((values + values.T) / 2 if same else values)
+        if len(self.widths) == 1:
+            return check_finite(self._by_windows(images, others, same))
         return check_finite(self._by_box_filters(images, others, same))
+
+    def _by_windows(self, images: Rows, others: Rows, same: bool) -> Rows:
+        """Compute values of a kernel of one layer."""
+        from invarlearn.kernels._windows import BLOCK, padded_images, window_gram
+
+        windows, degrees = self._layers(images.shape[1:])
+        number = images.dtype.type
+        window = (int(windows[0, 0]), int(windows[0, 1]))
+        window_scale = number(1 / (window[0] * window[1]) if self.average else 1)
+        image_scale = number(self._image_scale(images.shape[1:], windows))
+        left = padded_images(images, window, self.padding)
+        right = left if same else padded_images(others, window, self.padding)
+        out = np.empty((len(images), len(others)), dtype=images.dtype)
+        in_threads(
+            lambda rows: window_gram(
+                left[rows],
+                right,
+                window,
+                window_scale,
+                int(degrees[0]),
+                rows.start if same else -1,
+                out[rows],
+            ),
+            slices(len(images), BLOCK),
+        )
+        out = (image_scale * out + 1) ** int(degrees[1])
+        return _symmetric(out) if same else out
 
     def _by_box_filters(self, images: Rows, others: Rows, same: bool) -> Rows:
         from invarlearn.kernels._local import local_gram
@@ -108,10 +137,7 @@ class LocalPolynomial(Kernel):
             ),
             slices(len(images), 8),
         )
-        if same:
-            lower = np.tril_indices(len(out), -1)
-            out[lower] = out.T[lower]
-        return out
+        return _symmetric(out) if same else out
 
     def diag(self, X: ArrayLike) -> Rows:
         X, _ = check_pair(X, None)
@@ -184,6 +210,11 @@ def as_list(values: Sequence[int], name: str) -> list[int]:
     if np.ndim(values) != 1 or isinstance(values, str):
         raise ValueError(f"{name}={values!r} must be a sequence of numbers, one for each layer")
     return list(values)
+
+
+def _symmetric(gram: Rows) -> Rows:
+    """Return a Gram matrix whose upper triangle is given."""
+    return np.triu(gram) + np.triu(gram, 1).T
 
 
 def _inner_products(terms: SquaredWindows, images: Rows, others: Rows) -> Rows:

@@ -4,7 +4,9 @@ The similarity of x to every shift of y is a function of a correlation, or of a 
 of channels (:mod:`invarlearn.kernels.channels`). Correlations are products of spectra. Each pair of
 images therefore costs one inverse transform, for any number of shifts and any width of windows.
 Other transformations, such as rotations, are applied to y first; all shifts follow for each of
-them.
+them. If cyclic shifts have a common step, points of a spectrum that differ by a multiple of
+size / step have the same factors in the inverse transform. Their products are summed first, as
+those of channels are, and the transform is smaller by the step along each axis.
 """
 
 from __future__ import annotations
@@ -32,7 +34,7 @@ BLOCK_BYTES = 64 * 2**20
 # Measured times in nanoseconds: of an operation in a large matrix product (GEMM) and in many small
 # ones (SPECTRUM), of a point in a step of an inverse transform (TRANSFORM), and of a pixel in sums
 # over windows (WINDOWS).
-GEMM, SPECTRUM, TRANSFORM, WINDOWS = 0.014, 0.03, 0.5, 6.0
+GEMM, SPECTRUM, TRANSFORM, WINDOWS = 0.014, 0.03, 0.5, 1.5
 
 # A step with a radix r above 7 takes RADIX * r times as long as a step with a smaller radix.
 RADIX = 0.7
@@ -86,13 +88,23 @@ class SpectralEngine:
         self.settings = settings
         self.shifts = shifts
         self.terms = terms
-        self.size = shifts.size if shifts.periodic else tuple(map(smooth_length, shifts.size))
-        height, width = self.size
-        self.places = height * (width // 2 + 1)
-        self.lags = (
+        self.canvas = shifts.size if shifts.periodic else tuple(map(smooth_length, shifts.size))
+        height, width = self.canvas
+        lags = (
             (shifts.down - shifts.origin[0]) % height,
             (shifts.right - shifts.origin[1]) % width,
         )
+        self.steps = (1, 1)
+        if shifts.periodic:
+            self.steps = (
+                int(np.gcd.reduce([height, *lags[0]])),
+                int(np.gcd.reduce([width, *lags[1]])),
+            )
+        self.lags = lags[0] // self.steps[0], lags[1] // self.steps[1]
+        # size of the inverse transforms, and number of points in half of a spectrum
+        self.size = height // self.steps[0], width // self.steps[1]
+        self.places = self.size[0] * (self.size[1] // 2 + 1)
+        self.n_channels = terms.n_channels * self.steps[0] * self.steps[1]
 
     def cost(self) -> float:
         """Return the estimated time for a pair of rows, in nanoseconds."""
@@ -101,12 +113,12 @@ class SpectralEngine:
         n_points = self.size[0] * self.size[1]
         radices = [int(radix) for side in self.size for radix in factors_of(side)]
         steps = sum(RADIX * radix if radix > 7 else 1.0 for radix in radices)
-        products = SPECTRUM * 4 * self.places * self.terms.n_channels
+        products = SPECTRUM * 4 * self.places * self.n_channels
         return self.shifts.n_canvases * (TRANSFORM * n_points * steps + products)
 
     def bytes_of_row(self, itemsize: int) -> int:
         """Return the size in bytes of a prepared row: spectra of all canvases, and weights."""
-        spectra = 2 * self.terms.n_channels * self.places * itemsize
+        spectra = 2 * self.n_channels * self.places * itemsize
         has_weights = self.terms.uses_norms or self.settings.normalize
         weights = 2 * self.shifts.n_shifts * itemsize if has_weights else 0
         return self.shifts.n_canvases * (spectra + weights)
@@ -134,8 +146,8 @@ class SpectralEngine:
         return Spectra(len(Y), spectra, weights, offsets, origin)
 
     def _padded(self, canvases: Rows) -> Rows:
-        """Pad canvases with zeros to the size of the transforms."""
-        height, width = (self.size[axis] - canvases.shape[1 + axis] for axis in (0, 1))
+        """Pad canvases with zeros to a size with fast transforms."""
+        height, width = (self.canvas[axis] - canvases.shape[1 + axis] for axis in (0, 1))
         if height == width == 0:
             return canvases
         return np.pad(canvases, ((0, 0), (0, height), (0, width), (0, 0)))
@@ -179,7 +191,7 @@ class SpectralEngine:
         squares = np.pad(squares, ((0, 0), (1, height), (1, width)), mode="wrap")
         squares[:, 0] = squares[:, :, 0] = 0
         total = squares.cumsum(axis=1).cumsum(axis=2)
-        top, left = (-lag % side for lag, side in zip(self.lags, self.size, strict=True))
+        top, left = (-lag % side for lag, side in zip(self.lags, self.canvas, strict=True))
         corner = [
             total[:, (top + a)[:, None], (left + b)[None, :]]
             for a, b in ((height, width), (0, width), (height, 0), (0, 0))
@@ -191,7 +203,7 @@ class SpectralEngine:
         """Return spectra of canvases in the layout of the products, padded to whole lanes."""
         from invarlearn.kernels.orbit._fft import LANES
 
-        n, n_channels, dtype = len(canvases), self.terms.n_channels, canvases.dtype
+        n, n_channels, dtype = len(canvases), self.n_channels, canvases.dtype
         has_many_channels = n_channels > FEW_CHANNELS
         if has_many_channels:
             out = np.zeros((self.places, 2 * n_channels, _lanes(n)), dtype=dtype)
@@ -217,9 +229,15 @@ class SpectralEngine:
         return flat.view(channels.dtype).reshape(*flat.shape, 2)
 
     def _transform(self, channels: Rows) -> NDArray[np.complexfloating]:
-        from scipy.fft import rfft2
+        """Return half spectra: (n, channels, height, width) to (n, n_channels, height, half)."""
+        from scipy.fft import fft2, rfft2
 
-        return rfft2(channels, s=self.size)
+        if self.steps == (1, 1):
+            return rfft2(channels, s=self.canvas)
+        (height, width), (down, right) = self.size, self.steps
+        spectra = fft2(channels).reshape(*channels.shape[:2], down, height, right, width)
+        half = spectra[..., : width // 2 + 1].transpose(0, 1, 2, 4, 3, 5)
+        return half.reshape(len(channels), self.n_channels, height, -1)
 
     def pool(self, X: Rows, prepared: Spectra) -> Rows:
         """Compute the pooled similarities of rows to prepared orbits: (n, m)."""
@@ -248,13 +266,13 @@ class SpectralEngine:
         """Return spectra, divided by the number of points, in the layout of the products."""
         from invarlearn.kernels.orbit._fft import lay_out
 
-        scale = channels.dtype.type(1 / (self.size[0] * self.size[1]))
+        scale = channels.dtype.type(1 / (self.canvas[0] * self.canvas[1]))
         n = len(channels)
-        if self.terms.n_channels <= FEW_CHANNELS:
+        if self.n_channels <= FEW_CHANNELS:
             return self._spectra(channels) * scale
         spectra = self._transform(channels)
         pairs = spectra.view(channels.dtype).reshape(*spectra.shape, 2)
-        out = np.empty((self.places, 2 * n, 2 * self.terms.n_channels), dtype=channels.dtype)
+        out = np.empty((self.places, 2 * n, 2 * self.n_channels), dtype=channels.dtype)
         lay_out(pairs, scale, out)
         return out
 
@@ -262,8 +280,8 @@ class SpectralEngine:
         """Return the number of rows of a block that suits memory and matrix products."""
         from invarlearn.kernels.orbit._fft import LANES
 
-        row_bytes = 2 * self.terms.n_channels * self.places * itemsize
-        if self.terms.n_channels > FEW_CHANNELS:
+        row_bytes = 2 * self.n_channels * self.places * itemsize
+        if self.n_channels > FEW_CHANNELS:
             row_bytes = 3 * row_bytes + 2 * self.places * 4 * LANES * itemsize
         if not self.settings.pooler.takes_best:
             row_bytes += 2 * m * self.shifts.n_shifts * self.shifts.n_canvases * itemsize

@@ -100,7 +100,7 @@ class LocalPolynomial(Kernel):
         image_scale = number(self._image_scale(images.shape[1:], windows))
         left = padded_images(images, window, self.padding)
         right = left if same else padded_images(others, window, self.padding)
-        out = np.empty((len(images), len(others)), dtype=images.dtype)
+        sums = np.empty((len(images), len(others)), dtype=images.dtype)
         in_threads(
             lambda rows: window_gram(
                 left[rows],
@@ -109,12 +109,13 @@ class LocalPolynomial(Kernel):
                 window_scale,
                 int(degrees[0]),
                 rows.start if same else -1,
-                out[rows],
+                sums[rows],
             ),
             slices(len(images), BLOCK),
         )
-        out = (image_scale * out + 1) ** int(degrees[1])
-        return _symmetric(out) if same else out
+        if same:
+            sums = _symmetric(sums)
+        return (image_scale * sums + 1) ** int(degrees[1])
 
     def _by_box_filters(self, images: Rows, others: Rows, same: bool) -> Rows:
         from invarlearn.kernels._local import local_gram
@@ -213,7 +214,7 @@ def as_list(values: Sequence[int], name: str) -> list[int]:
 
 
 def _symmetric(gram: Rows) -> Rows:
-    """Return a Gram matrix whose upper triangle is given."""
+    """Return a symmetric matrix with the upper triangle of a matrix."""
     return np.triu(gram) + np.triu(gram, 1).T
 
 

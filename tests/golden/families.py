@@ -189,7 +189,9 @@ def family_values(family: Any, X: Any, smoothing: float | None = None) -> dict[s
 
 def synthetic(name: str) -> dict[str, Any]:
     """Return the values of a family at rows in double precision."""
-    return family_values(FAMILIES[name], uniform())
+    family = FAMILIES[name]
+    n_features = 64 if family.shape is None else int(np.prod(family.shape))
+    return family_values(family, uniform(d=n_features))
 
 
 for _name in FAMILIES:

@@ -56,8 +56,9 @@ def rows():
 
 
 @pytest.mark.parametrize("family", EXAMPLES + COMBINATIONS, ids=repr)
-def test_every_family_keeps_the_contract(family, rows):
-    check_family(family, rows)
+def test_every_family_keeps_the_contract(family):
+    n_features = 64 if family.shape is None else int(np.prod(family.shape))
+    check_family(family, np.random.RandomState(0).rand(6, n_features))
 
 
 def test_examples_cover_all_public_families():

@@ -12,7 +12,7 @@ from invarlearn.datasets import load_mnist_sample
 from invarlearn.transforms import Custom, Family, Rotation, own_families
 from invarlearn.transforms.spec import FAMILIES, stored_type_names
 
-BLUR = '''
+HAZE = '''
 """Blurred images."""
 
 from scipy.ndimage import gaussian_filter
@@ -33,7 +33,7 @@ class Smooth:
         return gaussian_filter(images, (0, self.sigma, self.sigma, 0)).reshape(X.shape)
 
 
-class Blur(ImageFamily):
+class Haze(ImageFamily):
     """Images convolved with a Gaussian.
 
     Parameters
@@ -44,7 +44,7 @@ class Blur(ImageFamily):
         Shape of a row.
     """
 
-    spec_name = "blur"
+    spec_name = "haze"
     stored_types = (Smooth,)
     ranges_about_zero = ("sigma",)
 
@@ -68,19 +68,19 @@ from invarlearn.testing import check_family
 from invarlearn.transforms import *
 from invarlearn.transforms import describe_families, format_family, own_families, parse_family
 
-family = parse_family("blur:0.5 rotation:15", fill="edge")
-assert repr(family) == "Blur(sigma=0.5) * Rotation(fill='edge')", family
-assert format_family(family, fill="edge") == "blur:0.5 rotation:15"
-assert Blur in own_families()
+family = parse_family("haze:0.5 rotation:15", fill="edge")
+assert repr(family) == "Haze(sigma=0.5) * Rotation(fill='edge')", family
+assert format_family(family, fill="edge") == "haze:0.5 rotation:15"
+assert Haze in own_families()
 X = np.random.RandomState(0).rand(20, 64)
-for example in Blur.examples():
+for example in Haze.examples():
     check_family(example, X[:5])
 
-(description,) = [row for row in describe_families() if row.class_name == "Blur"]
-assert description.specification == "blur:1"
+(description,) = [row for row in describe_families() if row.class_name == "Haze"]
+assert description.specification == "haze:1"
 assert description.value == "sigma: Standard deviation of the Gaussian, in pixels"
 for command in (["families"], ["train", "--help"]):
-    assert "blur" in CliRunner().invoke(app, command).output, command
+    assert "haze" in CliRunner().invoke(app, command).output, command
 
 settings = {"kind": "rows", "n_features": 64, "shape": [8, 8]}
 svc = OrbitSVC(family).fit(X, np.arange(20) % 2)
@@ -94,7 +94,7 @@ assert np.array_equal(again.estimator.predict(X), svc.predict(X))
 
 
 def test_a_new_family_is_one_new_file(run_with_files, tmp_path):
-    result = run_with_files({"transforms/blur.py": BLUR}, USE, tmp_path / "a.skops")
+    result = run_with_files({"transforms/haze.py": HAZE}, USE, tmp_path / "a.skops")
     assert result.returncode == 0, result.stderr
 
 
@@ -151,16 +151,16 @@ def test_a_new_family_may_declare_a_new_domain(run_with_files):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (BLUR.replace('"blur"', '"rotation"'), "have the same spec_name 'rotation'"),
+        (HAZE.replace('"haze"', '"rotation"'), "have the same spec_name 'rotation'"),
         (
-            BLUR.replace("(Smooth,)", "(gaussian_filter,)"),
+            HAZE.replace("(Smooth,)", "(gaussian_filter,)"),
             "stored_types may contain classes of invarlearn.transforms only",
         ),
     ],
     ids=["name taken", "foreign type"],
 )
 def test_a_wrong_declaration_is_an_error(text, message, run_with_files):
-    result = run_with_files({"transforms/blur.py": text}, "import invarlearn.app.persistence")
+    result = run_with_files({"transforms/haze.py": text}, "import invarlearn.app.persistence")
     assert result.returncode == 1
     assert message in result.stderr
 
@@ -181,7 +181,7 @@ def test_a_user_defined_image_family_has_image_features_in_under_25_lines():
     names = {"__name__": "page"}
     exec(code.partition("digits =")[0], names)
     sample = load_mnist_sample()
-    model = InvariantClassifier(names["Blur"](), n_copies=5)
+    model = InvariantClassifier(names["Vignette"](), n_copies=5)
     model.fit(sample.X_train[:40], sample.y_train[:40])
     builtin = InvariantClassifier(Rotation(15), n_copies=5)
     builtin.fit(sample.X_train[:40], sample.y_train[:40])

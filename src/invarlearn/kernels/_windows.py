@@ -13,7 +13,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 # Rows that are compared with each other row while this one is in the cache.
-BLOCK = 8
+CACHED_ROWS = 8
 
 _compiled = njit(cache=True, nogil=True, fastmath={"nsz", "contract", "reassoc"})
 

@@ -14,7 +14,7 @@ from invarlearn.kernels.channels import SquaredWindows
 from invarlearn.transforms.grid import image_grid
 
 # With more channels, sums over windows are faster than matrix products of channels.
-FEW_CHANNELS = 14
+MOST_CHANNELS = 14
 
 # Products of pixels are computed in blocks of about this size.
 BLOCK_BYTES = 64 * 2**20
@@ -82,7 +82,7 @@ class LocalPolynomial(Kernel):
         grid = self._grid(X.shape[1])
         images, others = (np.ascontiguousarray(Z).reshape(-1, *grid) for Z in (X, Y))
         terms = self._squared_windows(grid)
-        if terms is not None and terms.n_channels <= FEW_CHANNELS:
+        if terms is not None and terms.n_channels <= MOST_CHANNELS:
             values = terms.finish(_inner_products(terms, images, others), np.empty(0))
             return check_finite((values + values.T) / 2 if same else values)
         if len(self.widths) == 1:
@@ -91,7 +91,7 @@ class LocalPolynomial(Kernel):
 
     def _by_windows(self, images: Rows, others: Rows, same: bool) -> Rows:
         """Compute values of a kernel of one layer."""
-        from invarlearn.kernels._windows import BLOCK, padded_images, window_gram
+        from invarlearn.kernels._windows import CACHED_ROWS, padded_images, window_gram
 
         windows, degrees = self._layers(images.shape[1:])
         number = images.dtype.type
@@ -111,7 +111,7 @@ class LocalPolynomial(Kernel):
                 rows.start if same else -1,
                 sums[rows],
             ),
-            slices(len(images), BLOCK),
+            slices(len(images), CACHED_ROWS),
         )
         if same:
             sums = _symmetric(sums)

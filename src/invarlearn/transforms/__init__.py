@@ -13,6 +13,8 @@ from invarlearn.transforms.actions import (
 from invarlearn.transforms.audio import LogSpectrogram, PitchShift, TimeStretch
 from invarlearn.transforms.bags import FeatureDropping, FeatureScaling
 from invarlearn.transforms.base import Family
+from invarlearn.transforms.blur import Blur
+from invarlearn.transforms.colours import ColourJitter, Hue, Saturation
 from invarlearn.transforms.combine import Product, Union
 from invarlearn.transforms.custom import Custom
 from invarlearn.transforms.domains import (
@@ -36,6 +38,10 @@ from invarlearn.transforms.images import (
     Shear,
     Translation,
 )
+from invarlearn.transforms.intensities import Brightness, Contrast, Gamma
+from invarlearn.transforms.noise import Noise
+from invarlearn.transforms.occlusion import Occlusion
+from invarlearn.transforms.perspective import Perspective
 from invarlearn.transforms.polar import PolarRotation, to_polar
 from invarlearn.transforms.sampled import Sampled
 from invarlearn.transforms.sequences import CyclicShift, Permutation
@@ -58,7 +64,11 @@ __all__ = [
     "Action",
     "Affine",
     "AffineFamily",
+    "Blur",
+    "Brightness",
+    "ColourJitter",
     "Composed",
+    "Contrast",
     "Custom",
     "CyclicShift",
     "Domain",
@@ -69,13 +79,18 @@ __all__ = [
     "FeatureDropping",
     "FeatureScaling",
     "Functions",
+    "Gamma",
     "Gather",
+    "Hue",
     "Hyperbolic",
     "Identity",
     "ImageFamily",
     "Joined",
     "LogSpectrogram",
+    "Noise",
+    "Occlusion",
     "Permutation",
+    "Perspective",
     "Picked",
     "PitchShift",
     "PolarRotation",
@@ -83,6 +98,7 @@ __all__ = [
     "Reflection",
     "Rotation",
     "Sampled",
+    "Saturation",
     "Scaling",
     "Shear",
     "Thickness",

@@ -107,7 +107,7 @@ class Family(ReprMixin):
 
     @classmethod
     def examples(cls) -> list[Family]:
-        """Return families of this class that act on rows of 64 numbers, for the contract tests."""
+        """Return families for the contract tests: of rows of 64 numbers, or with a shape."""
         return [cls()]
 
     def elements(self, n_features: int) -> Action:

@@ -21,7 +21,12 @@ from invarlearn import (
     WorstCaseLinearSVC,
     WorstCaseSVC,
 )
-from invarlearn.features import Centred, LocalKernelFeatures, OrientedGradients
+from invarlearn.features import (
+    Centred,
+    LocalKernelFeatures,
+    OrientedGradients,
+    WhitenedPatches,
+)
 from invarlearn.functionals import Difference
 from invarlearn.transforms import CyclicShift, FeatureScaling
 
@@ -64,6 +69,7 @@ WEIGHTS = [f"check_sample_weight_equivalence_on_{name}_data" for name in ("dense
         OrientedGradients(shape=(1, -1)),
         Centred(shape=(1, -1)),
         LocalKernelFeatures(8, shape=(1, -1), random_state=0),
+        WhitenedPatches(8, shape=(1, -1), random_state=0),
         InvariantClassifier(),
         InvariantClassifier(CyclicShift(step=2), n_copies=3),
         InvariantRegressor(),

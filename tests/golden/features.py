@@ -17,6 +17,7 @@ from invarlearn.features import (
     LocalKernelFeatures,
     OrientedGradients,
     PatchFeatures,
+    WhitenedPatches,
 )
 from invarlearn.transforms import (
     CyclicShift,
@@ -162,6 +163,15 @@ def local_kernel_features() -> dict[str, Any]:
         8, width=2, beta=3.0, step=2, blur=1.0, shape=(8, 8), random_state=0
     ).fit(uniform(12))
     return {"digits": features.transform(seen), "rows": rows.transform(uniform(4, 64, 1))}
+
+
+@CASES.case(Tolerance(1e-6, "filters by k-means and the inverse root of a covariance matrix"))
+def whitened_patches() -> dict[str, Any]:
+    """Return features of whitened patches of digits, and of small colour images."""
+    X, new = digits()[0][:16], digits()[2][:4]
+    grey = WhitenedPatches(16, random_state=0).fit(X)
+    colours = WhitenedPatches(8, 3, shape=(5, 4, 3), random_state=0).fit(uniform(12, 60))
+    return {"digits": grey.transform(new), "colours": colours.transform(uniform(4, 60, 1))}
 
 
 @CASES.case()

@@ -47,6 +47,7 @@ TRUSTED = (
     "invarlearn.features.local.LocalKernelFeatures",
     "invarlearn.features.oriented.OrientedGradients",
     "invarlearn.features.templates.TemplateSampler",
+    "invarlearn.features.whitened.WhitenedPatches",
     "invarlearn.functionals.representers.Representers",
     "invarlearn.functionals.base.Values",
     "invarlearn.functionals.basis.Constant",

@@ -5,6 +5,7 @@ from invarlearn.features.invariant import InvariantFeatures
 from invarlearn.features.local import LocalKernelFeatures
 from invarlearn.features.oriented import OrientedGradients
 from invarlearn.features.patches import PatchFeatures
+from invarlearn.features.whitened import WhitenedPatches
 
 __all__ = [
     "Centred",
@@ -12,4 +13,5 @@ __all__ = [
     "LocalKernelFeatures",
     "OrientedGradients",
     "PatchFeatures",
+    "WhitenedPatches",
 ]

@@ -137,7 +137,12 @@ def test_definite_rows_agrees_with_trying_every_size():
     gram[7:, 7:] -= 0.9 * np.diag(np.diag(gram)[7:])
     smallest = [np.linalg.eigvalsh(gram[:n, :n])[0] for n in range(1, 13)]
     expected = max(n for n, value in enumerate(smallest, 1) if value > 0)
-    assert definite_rows(gram) == expected < 12
+    # the matrix is overwritten
+    assert definite_rows(gram.copy()) == expected < 12
+    assert definite_rows(np.eye(4)) == 4
+    gram[2, 1] = np.nan
+    with pytest.raises(ValueError, match="not finite"):
+        definite_rows(gram)
 
 
 @pytest.mark.parametrize("what", ["TI, linear", "TI, polynomial", "RI, polynomial"])

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from invarlearn.kernels import Linear, LocalPolynomial, Polynomial
+from invarlearn.kernels.local import MOST_CHANNELS
 from invarlearn.testing import check_kernel
 
 
@@ -165,6 +166,9 @@ def test_products_of_channels_and_sums_over_windows_agree(widths, shape, padding
     grid = (*shape, 1) if len(shape) == 2 else shape
     for average in (True, False):
         kernel = LocalPolynomial(widths, (2, 3), padding, average, shape)
+        terms = kernel.channel_products(grid)
+        uses_products = terms is not None and terms.n_channels <= MOST_CHANNELS
+        assert uses_products == (1 in shape or (widths == (3,) and grid[2] == 1))
         X, Y = images.reshape(3, -1), others.reshape(2, -1)
         truth = np.array(
             [
@@ -178,6 +182,13 @@ def test_products_of_channels_and_sums_over_windows_agree(widths, shape, padding
         np.testing.assert_allclose(kernel(X, Y), truth, rtol=1e-10)
         single = kernel(X.astype(np.float32), Y.astype(np.float32))
         np.testing.assert_allclose(single, truth, rtol=1e-5)
+
+
+def test_large_images_in_single_precision():
+    X = np.random.RandomState(0).rand(2, 200 * 200)
+    kernel = LocalPolynomial((7,), (2, 4))
+    double, single = kernel(X), kernel(X.astype(np.float32))
+    np.testing.assert_allclose(single, double, rtol=1e-6)
 
 
 def test_errors_name_the_kernel():

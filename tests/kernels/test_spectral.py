@@ -27,6 +27,7 @@ FAMILIES = [
     Translation(2, shape=SHAPE),
     Translation(2, fill="edge", shape=SHAPE),
     Translation(None, wrap=True, shape=SHAPE),
+    Translation(None, step=3, wrap=True, shape=SHAPE),
     Translation(2, wrap=True, shape=SHAPE) * Rotation(20, shape=SHAPE),
     Translation(2) * Rotation(30, shape=SHAPE) * Shear(0.3),
     Translation(1, wrap=True) * Reflection(shape=SHAPE),

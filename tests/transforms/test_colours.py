@@ -80,7 +80,33 @@ def test_random_jitter_changes_all_properties():
 
 @pytest.mark.parametrize("family", [Hue(), Saturation(), ColourJitter()], ids=repr)
 def test_grey_images_get_a_clear_error(family):
-    with pytest.raises(ValueError, match=r"rows have 1 channel: pass shape=\(height, width, 3\)"):
-        family.orbit(np.ones((1, 64)))
-    with pytest.raises(ValueError, match=r"rows have 2 channels"):
-        family.with_shape((4, 8, 2)).orbit(np.ones((1, 64)))
+    name = type(family).__name__
+    message = rf"{name} acts on images of three colours, but the shape of a row is unknown: pass"
+    for n_features in (64, 75):
+        with pytest.raises(ValueError, match=message):
+            family.orbit(np.ones((1, n_features)))
+        with pytest.raises(ValueError, match=message):
+            family.size(n_features)
+    with pytest.raises(ValueError, match=rf"{name} acts on .* is \(4, 8, 2\): pass shape=\(height"):
+        family.with_shape((4, 8, 2)).sample(1, random_state=0)(np.ones((1, 64)))
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"brightness": -5}, "brightness=-5"),
+        ({"contrast": 0.5}, "contrast=0.5"),
+        ({"saturation": 0.5}, "saturation=0.5"),
+        ({"hue": 180}, "hue=180"),
+    ],
+)
+def test_errors_name_the_parameters_of_the_family(params, message):
+    with pytest.raises(ValueError, match=message):
+        ColourJitter(**params, shape=SHAPE).orbit(rows())
+
+
+def test_wider_ranges_of_hue_end_below_half_a_turn():
+    assert repr(Hue(100).scaled(4)) == "Hue(degrees=179.0)"
+    assert ColourJitter(hue=100).scaled(4).hue == 179.0
+    with pytest.raises(ValueError, match="degrees=180"):
+        Hue(180, shape=SHAPE).orbit(rows())

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from invarlearn.transforms import Brightness, Contrast, Gamma, parse_family
+from invarlearn.transforms import Brightness, Contrast, Gamma, Rotation, parse_family
 
 
 def rows(n=4, d=64):
@@ -85,3 +85,12 @@ def test_specifications():
 def test_bad_parameters_get_clear_errors(family, message):
     with pytest.raises(ValueError, match=message):
         family.orbit(np.ones((1, 64)))
+
+
+def test_flat_images_have_no_contrast():
+    """Also at the border, where smoothed images would fade to zero."""
+    flat = np.full((2, 64), 0.7)
+    assert np.abs(Contrast().tangents(flat)).max() < 1e-12
+    np.testing.assert_allclose(Gamma().tangents(flat), 0.7 * np.log(0.7))
+    both = Contrast() * Rotation(15, fill="edge")
+    np.testing.assert_allclose(both.tangents(flat), 0, atol=1e-12)

@@ -54,3 +54,17 @@ def test_colours_move_together():
 def test_too_large_tilts_get_a_clear_error():
     with pytest.raises(ValueError, match=r"amount=0.5 moves the corners of an image to infinity"):
         Perspective(0.5).orbit(np.ones((1, 64)))
+
+
+def test_wider_ranges_stay_finite():
+    wide = Perspective(0.15).scaled(10)
+    assert wide.amount == 0.45
+    assert np.isfinite(wide.orbit(np.random.RandomState(0).rand(2, 64))).all()
+
+
+def test_signals_are_tilted_along_time_only():
+    family = Perspective(0.2, shape=(1, 30))
+    orbit = family.orbit(np.random.RandomState(0).rand(2, 30))
+    assert orbit.shape == (2, family.n_elements, 30) == (2, 3, 30)
+    assert not np.allclose(orbit[:, 1], orbit[:, 2])
+    assert Perspective(n_steps=5).n_elements == 25

@@ -76,7 +76,8 @@ class ShiftsAndRotations(AffineFamily):
           800   3333    0  -3333  -800
             0    833    0   -833     0
 
-    for the derivative to the right, and with its transpose for the derivative downwards.
+    for the derivative to the right, and with its transpose for the derivative downwards. Only the
+    identity is listed, since tangent distance needs the tangents only.
 
     Parameters
     ----------
@@ -97,7 +98,7 @@ class ShiftsAndRotations(AffineFamily):
         return np.zeros((1, 3))
 
     def gradients(self, X: ArrayLike, smoothing: float | None = None) -> tuple[NDArray, NDArray]:
-        X = self.validate_rows(X)
+        X = self.smooth(X, smoothing)
         images = X.reshape(-1, *self.grid(X.shape[1]))
         return self._derivative(images, 1), self._derivative(images, 2)
 

@@ -1,9 +1,11 @@
 """The local polynomial kernel of one layer, compiled, in the precision of the images.
 
+Only the sum over the lines of an image is always in double precision.
+
 Images are padded before, so that all steps are loops over the pixels of one array, which compilers
 vectorise for any padding and width. The sum over a window is a sum of few sums over windows whose
-widths are powers of two: of 1 and 4 for a width of 5. Every number is a sum of a few products, so
-that there are no running sums, which accumulate rounding errors.
+widths are powers of two: of 1 and 4 for a width of 5. Every window sum is a sum of a few products,
+without running sums, which accumulate rounding errors.
 """
 
 from __future__ import annotations
@@ -107,20 +109,22 @@ def _sum_windows(z, width, step, buffers):  # type: ignore[no-untyped-def]
 def _sum_of_powers(sums, n_rows, n_columns, stride, scale, degree):  # type: ignore[no-untyped-def]
     """Return the sum of (scale * s + 1) ** degree over the sums s of all windows."""
     one = sums.dtype.type(1)
-    total = sums.dtype.type(0)
+    total = 0.0
     for r in range(n_rows):
         line = sums[r * stride : r * stride + n_columns]
+        of_line = sums.dtype.type(0)
         if degree == 2:
             for c in range(n_columns):
                 t = scale * line[c] + one
-                total += t * t
+                of_line += t * t
         else:
             for c in range(n_columns):
                 t = scale * line[c] + one
                 power = one
                 for _ in range(degree):
                     power *= t
-                total += power
+                of_line += power
+        total += of_line
     return total
 
 

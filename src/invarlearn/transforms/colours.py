@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from invarlearn._utils.validation import Shape, check_number
 from invarlearn.transforms.actions import Action, Composed, Joined, Rows
 from invarlearn.transforms.base import Family
-from invarlearn.transforms.grid import Grid, ImageFamily
+from invarlearn.transforms.grid import ImageFamily
 from invarlearn.transforms.intensities import (
     Brightness,
     ChangeIntensity,
@@ -18,23 +18,27 @@ from invarlearn.transforms.intensities import (
 )
 
 
+def colour_shape(family: Family, shape: tuple[int, ...]) -> tuple[int, ...]:
+    """Return a shape (height, width, 3); raise ValueError for any other."""
+    if family.shape is None or len(shape) != 3 or shape[2] != 3:
+        of_rows = "unknown" if family.shape is None else repr(shape)
+        raise ValueError(
+            f"{type(family).__name__} acts on images of three colours, but the shape of a row is "
+            f"{of_rows}: pass shape=(height, width, 3)"
+        )
+    return shape
+
+
 class ColourFamily(IntensityFamily):
     """Base class of families that change the colour of each pixel by one number t."""
 
-    def grid(self, n_features: int) -> Grid:
-        height, width, channels = super().grid(n_features)
-        if channels != 3:
-            raise ValueError(
-                f"{type(self).__name__} acts on images of three colours, but rows have "
-                f"{channels} {'channel' if channels == 1 else 'channels'}: pass "
-                "shape=(height, width, 3)"
-            )
-        return height, width, channels
+    def resolve_shape(self, n_features: int) -> tuple[int, ...]:
+        shape = super().resolve_shape(n_features) if self.shape is not None else ()
+        return colour_shape(self, shape)
 
     def colours(self, X: Rows) -> Rows:
         """Return the colours of all pixels: (n_samples, n_pixels, 3)."""
-        height, width, channels = self.grid(X.shape[1])
-        return X.reshape(len(X), height * width, channels)
+        return X.reshape(len(X), -1, 3)
 
 
 class Saturation(ColourFamily):
@@ -51,7 +55,7 @@ class Saturation(ColourFamily):
     n_steps : int, default=3
         Number of factors from 1 / factor to factor; odd.
     shape : tuple
-        (height, width, 3).
+        (height, width, 3); required.
 
     Examples
     --------
@@ -98,11 +102,11 @@ class Hue(ColourFamily):
     Parameters
     ----------
     degrees : float, default=15
-        The largest angle, in both directions.
+        The largest angle, in both directions, below 180.
     n_steps : int, default=3
         Number of angles from -degrees to degrees; odd.
     shape : tuple
-        (height, width, 3).
+        (height, width, 3); required.
 
     Examples
     --------
@@ -124,8 +128,12 @@ class Hue(ColourFamily):
     def examples(cls) -> list[Family]:
         return [cls(shape=(4, 5, 3))]
 
+    def scaled(self, factor: float) -> Hue:
+        family = super().scaled(factor)
+        return family.set_params(degrees=min(family.degrees, 179.0))
+
     def limit(self) -> float:
-        return float(np.deg2rad(check_number(self.degrees, "degrees", low=0)))
+        return float(np.deg2rad(check_number(self.degrees, "degrees", low=0, high=179.9)))
 
     def change(self, X: Rows, t: float) -> Rows:
         matrix = about_grey(t).astype(X.dtype)
@@ -163,7 +171,7 @@ class ColourJitter(ImageFamily):
     hue : float, default=15
         As ``degrees`` of :class:`Hue`.
     shape : tuple
-        (height, width, 3).
+        (height, width, 3); required.
 
     Examples
     --------
@@ -194,12 +202,22 @@ class ColourJitter(ImageFamily):
     def examples(cls) -> list[Family]:
         return [cls(shape=(4, 5, 3))]
 
+    default_smoothing = 0.0
+
+    def resolve_shape(self, n_features: int) -> tuple[int, ...]:
+        shape = super().resolve_shape(n_features) if self.shape is not None else ()
+        return colour_shape(self, shape)
+
+    def scaled(self, factor: float) -> ColourJitter:
+        family = super().scaled(factor)
+        return family.set_params(hue=min(family.hue, 179.0))
+
     def _changes(self) -> list[Family]:
         return [
-            Brightness(self.brightness, shape=self.shape),
-            Contrast(self.contrast, shape=self.shape),
-            Saturation(self.saturation, shape=self.shape),
-            Hue(self.hue, shape=self.shape),
+            Brightness(check_number(self.brightness, "brightness", low=0), shape=self.shape),
+            Contrast(check_number(self.contrast, "contrast", low=1), shape=self.shape),
+            Saturation(check_number(self.saturation, "saturation", low=1), shape=self.shape),
+            Hue(check_number(self.hue, "hue", low=0, high=179.9), shape=self.shape),
         ]
 
     @property
@@ -211,9 +229,11 @@ class ColourJitter(ImageFamily):
         return len(self._changes())
 
     def elements(self, n_features: int) -> Action:
+        self.resolve_shape(n_features)
         return Joined([change.elements(n_features) for change in self._changes()])
 
     def draw(self, k: int, rng: np.random.RandomState, n_features: int) -> Action:
+        self.resolve_shape(n_features)
         brightness, *others = [change.draw(k, rng, n_features) for change in self._changes()]
         action = brightness
         for outer in others:

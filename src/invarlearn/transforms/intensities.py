@@ -38,6 +38,8 @@ class IntensityFamily(ImageFamily):
     """
 
     n_steps: int = 3
+    # tangents have no derivatives of pixels
+    default_smoothing = 0.0
 
     @abstractmethod
     def change(self, X: Rows, t: float) -> Rows:
@@ -181,7 +183,8 @@ class Contrast(IntensityFamily):
 class Gamma(IntensityFamily):
     """Gamma of an image: pixels are raised to a power, so that shadows become lighter or darker.
 
-    The element with exponent g maps a pixel x to ``sign(x) |x| ** g``. Zero and one stay. Random
+    The element with exponent g maps a pixel x to ``sign(x) |x| ** g``. Zero and one stay, so that
+    pixels should be between them. Random
     elements have any exponent in the range, evenly distributed in the logarithm. The family is
     neither unitary nor a group.
 

@@ -38,15 +38,16 @@ class Cover:
 class Occlusion(ImageFamily):
     """Occlusions of an image: a random rectangle is covered.
 
-    The sides of the rectangle are between 0 and ``part`` times those of the image, and its place is
-    anywhere in the image, all evenly distributed. The elements cannot be listed: use
+    The sides of the rectangle are between one pixel and ``part`` times those of the image, and its
+    place is anywhere in the image, all evenly distributed. The elements cannot be listed: use
     :meth:`sample`, or :class:`Sampled` for a list of random elements. There are no tangents, since
     a rectangle of any size changes pixels at once. The family is neither unitary nor a group.
 
     Parameters
     ----------
     part : float, default=0.3
-        Largest side of the rectangle, as a fraction of the side of the image.
+        Largest side of the rectangle, as a fraction of the side of the image, at most 1. 0: nothing
+        is covered.
     value : float, optional
         Value of the covered pixels. None: the mean of each channel of the image.
     shape : tuple, optional
@@ -61,7 +62,7 @@ class Occlusion(ImageFamily):
     >>> import numpy as np
     >>> covered = Occlusion(0.5, value=0.0).sample(3, random_state=0)(np.ones((1, 64)))
     >>> covered.reshape(3, 64).sum(axis=1)
-    array([58., 60., 56.])
+    array([60., 61., 61.])
     """
 
     spec_name = "occlusion"
@@ -77,14 +78,17 @@ class Occlusion(ImageFamily):
     def examples(cls) -> list[Family]:
         return [cls(), cls(0.5, value=0.0, shape=(4, 8, 2)), cls(shape=(1, 64))]
 
+    def scaled(self, factor: float) -> Occlusion:
+        family = super().scaled(factor)
+        return family.set_params(part=min(family.part, 1.0))
+
     def draw(self, k: int, rng: np.random.RandomState, n_features: int) -> Action:
-        part = min(1.0, check_number(self.part, "part", low=0))
+        part = check_number(self.part, "part", low=0, high=1)
         value = None if self.value is None else check_number(self.value, "value")
         grid = self.grid(n_features)
         image = np.array(grid[:2])
-        # an axis of one pixel is covered as a whole
-        longest = np.where(image > 1, part * image, 1)
-        sides = np.round(np.where(image > 1, rng.uniform(0, 1, size=(k, 2)), 1) * longest)
-        corners = np.round(rng.uniform(0, 1, size=(k, 2)) * (image - sides))
-        boxes = np.hstack([corners, corners + sides]).astype(int).tolist()
+        longest = np.maximum(1, np.floor(part * image)).astype(int)
+        sides = rng.randint(1, longest + 1, size=(k, 2)) if part else np.zeros((k, 2), dtype=int)
+        corners = rng.randint(0, image - sides + 1)
+        boxes = np.hstack([corners, corners + sides]).tolist()
         return Functions([Cover(tuple(box), value, grid) for box in boxes])

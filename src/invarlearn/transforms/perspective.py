@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from invarlearn._utils.validation import Shape, check_number
+from invarlearn.transforms._parameters import declared_features
 from invarlearn.transforms.actions import Action, Functions, Rows
 from invarlearn.transforms.base import Family
 from invarlearn.transforms.grid import Grid, ImageFamily, steps
-from invarlearn.transforms.interpolation import bilinear_reading
+from invarlearn.transforms.interpolation import Reading, bilinear_reading
 
 
 class Tilt:
@@ -32,13 +35,21 @@ class Tilt:
     def __call__(self, X: Rows) -> Rows:
         if self.down == self.right == 0:
             return X
-        size = self.grid[:2]
-        rows, columns = centred(self.grid)
-        half_height, half_width = (max(side / 2, 1.0) for side in size)
-        scale = 1 / (1 - self.down * rows / half_height - self.right * columns / half_width)
-        source = np.stack([scale * rows + (size[0] - 1) / 2, scale * columns + (size[1] - 1) / 2])
-        reading = bilinear_reading(source.reshape(2, -1), size, self.fill, X.dtype)
-        return reading.read(X, self.grid[2])
+        height, width, channels = self.grid
+        reading = tilted_reading(self.down, self.right, (height, width), self.fill, X.dtype.str)
+        return reading.read(X, channels)
+
+
+@lru_cache(maxsize=32)
+def tilted_reading(
+    down: float, right: float, size: tuple[int, int], fill: str, dtype: str
+) -> Reading:
+    """Return the interpolation of tilted images; the most recently used ones are cached."""
+    rows, columns = centred(size)
+    half_height, half_width = (max(side / 2, 1.0) for side in size)
+    scale = 1 / (1 - down * rows / half_height - right * columns / half_width)
+    source = np.stack([scale * rows + (size[0] - 1) / 2, scale * columns + (size[1] - 1) / 2])
+    return bilinear_reading(source.reshape(2, -1), size, fill, np.dtype(dtype))
 
 
 class Perspective(ImageFamily):
@@ -81,7 +92,7 @@ class Perspective(ImageFamily):
 
     @classmethod
     def examples(cls) -> list[Family]:
-        return [cls(), cls(0.3, n_steps=5, fill="edge", shape=(4, 8, 2))]
+        return [cls(), cls(0.3, n_steps=5, fill="edge", shape=(4, 8, 2)), cls(shape=(1, 64))]
 
     def limit(self) -> float:
         """Return the largest tilt."""
@@ -93,17 +104,32 @@ class Perspective(ImageFamily):
             )
         return amount
 
+    def scaled(self, factor: float) -> Perspective:
+        family = super().scaled(factor)
+        return family.set_params(amount=min(family.amount, 0.45))
+
     @property
     def n_elements(self) -> float:
-        return len(steps(self.limit(), self.n_steps, "amount")) ** 2
+        return self.size(declared_features(self, "n_elements")) if self.shape else self._count(None)
+
+    def size(self, n_features: int) -> float:
+        return self._count(self.grid(n_features))
+
+    def _count(self, grid: Grid | None) -> int:
+        return int(np.prod([len(self._tilts(side)) for side in (grid[:2] if grid else (2, 2))]))
+
+    def _tilts(self, side: int) -> NDArray[np.float64]:
+        """Return the tilts along an axis of ``side`` pixels, zero first."""
+        tilts = steps(self.limit(), self.n_steps, "amount")
+        return tilts if side > 1 else tilts[:1]
 
     @property
     def n_directions(self) -> int:
         return 2
 
     def elements(self, n_features: int) -> Action:
-        tilts = steps(self.limit(), self.n_steps, "amount")
-        pairs = np.stack(np.meshgrid(tilts, tilts, indexing="ij"), axis=-1)
+        down, right = (self._tilts(side) for side in self.grid(n_features)[:2])
+        pairs = np.stack(np.meshgrid(down, right, indexing="ij"), axis=-1)
         return self._tilted(pairs.reshape(-1, 2), n_features)
 
     def draw(self, k: int, rng: np.random.RandomState, n_features: int) -> Action:
@@ -123,16 +149,14 @@ class Perspective(ImageFamily):
         X = self.validate_rows(X)
         grid = self.grid(X.shape[1])
         down, right = self.gradients(X, smoothing)
-        rows, columns = (field[..., None].astype(X.dtype) for field in centred(grid))
+        rows, columns = (field[..., None].astype(X.dtype) for field in centred(grid[:2]))
         along = rows * down + columns * right
         half_height, half_width = (X.dtype.type(max(side / 2, 1.0)) for side in grid[:2])
         tangents = [along * rows / half_height, along * columns / half_width]
         return np.stack([tangent.reshape(X.shape) for tangent in tangents], axis=1)
 
 
-def centred(grid: Grid) -> NDArray[np.float64]:
+def centred(size: tuple[int, int]) -> NDArray[np.float64]:
     """Return the rows and columns of all pixels from the centre: (2, height, width)."""
-    places = np.indices(grid[:2], dtype=float)
-    places[0] -= (grid[0] - 1) / 2
-    places[1] -= (grid[1] - 1) / 2
-    return places
+    centre = (np.array(size) - 1) / 2
+    return np.asarray(np.indices(size, dtype=float) - centre[:, None, None])

@@ -21,6 +21,7 @@ from sklearn import get_config
 from invarlearn._utils.parallel import in_threads, slices
 from invarlearn.kernels.base import Rows
 from invarlearn.kernels.channels import ChannelProducts
+from invarlearn.kernels.local import MOST_CHANNELS
 from invarlearn.kernels.orbit.engine import OrbitSettings, normalize_orbits
 from invarlearn.transforms.shifts import Shifted, factor_shifts
 
@@ -376,7 +377,9 @@ def spectral_engine(settings: OrbitSettings, n_features: int) -> SpectralEngine 
     engine = SpectralEngine(settings, shifts, terms)
     if engine.bytes_of_row(8) * LANES > get_config()["working_memory"] * 2**20:
         return None
-    listed_cost = size * n_features * min(WINDOWS, 2 * GEMM * terms.n_channels)
+    # as in LocalPolynomial, which sums over windows if there are many channels
+    has_products = terms.is_linear or terms.n_channels <= MOST_CHANNELS
+    listed_cost = size * n_features * (2 * GEMM * terms.n_channels if has_products else WINDOWS)
     return engine if engine.cost() < listed_cost else None
 
 

@@ -23,11 +23,14 @@ def digits():
     return digit_rows
 
 
-def digit_rows(n=40, n_classes=10):
+def digit_rows(n=40, n_classes=10, colours=False):
     sample = load_mnist_sample()
     rows = np.flatnonzero(sample.y_train < n_classes)[:n]
-    names = [str(i) for i in rows]
-    return RowSource(sample.X_train[rows], sample.y_train[rows].astype(str), names, (28, 28), {})
+    X, shape = sample.X_train[rows], (28, 28)
+    if colours:
+        # yellow ink
+        X, shape = (X[:, :, None] * np.float32([1, 0.8, 0])).reshape(len(X), -1), (28, 28, 3)
+    return RowSource(X, sample.y_train[rows].astype(str), [str(i) for i in rows], shape, {})
 
 
 @pytest.fixture

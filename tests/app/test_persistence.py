@@ -26,6 +26,7 @@ IMAGES, SEQUENCES, BAGS = "rotation:15", "cyclic-shift:2", "feature-scaling:0.5,
 MANY = "translation:2 rotation:15 shear:0.3 scaling:1.1"
 UNUSUAL = "translation:1 thickness elastic:8,3"
 ROWS = (SEQUENCES, BAGS, "permutation:8", "feature-dropping:2")
+COLOURS = ("colour-jitter", "hue", "saturation")
 
 
 @pytest.mark.parametrize(
@@ -41,7 +42,7 @@ ROWS = (SEQUENCES, BAGS, "permutation:8", "feature-dropping:2")
 )
 def test_models_of_every_route_are_read_back(spec, route, tmp_path, waves, digits, settings):
     rows = spec.split(":")[0] in ("cyclic-shift", "permutation") or spec in ROWS
-    source = waves() if rows else digits(40, n_classes=4)
+    source = waves() if rows else digits(40, n_classes=4, colours=spec in COLOURS)
     model = train_model(source, spec, route, settings=settings)
     save_model(model, tmp_path / "a.skops")
     again = load_model(tmp_path / "a.skops")

@@ -383,11 +383,18 @@ FAST = [
 ]
 
 
+# These solvers stop at a duality gap. Rounding depends on the place of arrays in memory, and one of
+# 210 letters may be read otherwise.
+ROUNDING = {"004-sequences": 0.5}
+
+
 @pytest.mark.parametrize("experiment", FAST, ids=lambda e: e.id)
 def test_one_cell_of_every_experiment_runs_on_real_data(experiment, real_data):
     run = experiment.runs("quick")[0]
-    value = experiment.run(**run)[experiment.metric]
+    result = experiment.run(**run)
+    value = result[experiment.metric]
     # a plain SVM is near chance on translated digits
     least = {"accuracy": 9, "error": 0, "exponent": 0}.get(experiment.metric, 1)
-    assert least < value <= 100
-    assert experiment.run(**run)[experiment.metric] == value
+    assert least < value <= result.get("n_rows", 100)
+    tolerance = ROUNDING.get(experiment.id, 0)
+    assert experiment.run(**run)[experiment.metric] == pytest.approx(value, abs=tolerance, rel=0)
